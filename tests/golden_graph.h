@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "fuselage/graph/graph.h"
+#include "fuselage/walk/plan.h"
 
 namespace fuselage {
 
@@ -60,6 +61,16 @@ inline Workload golden_workload(const nlohmann::json& graph, std::string name = 
                        .slow_mem_bandwidth = hardware.at("slow_mem_bandwidth").get<double>(),
                        .kernel_launch_cost = hardware.at("kernel_launch_cost").get<double>(),
                        .max_fusion_depth = hardware.at("max_fusion_depth").get<int>()}};
+}
+
+// `kernels` is a list of {nodes, tile, retain}, as "plan" and "groups" of golden rows are.
+inline walk::Plan golden_plan(const nlohmann::json& kernels) {
+  walk::Plan plan;
+  for (const nlohmann::json& kernel : kernels)
+    plan.push_back({.nodes = kernel.at("nodes").get<std::vector<NodeId>>(),
+                    .tile = kernel.at("tile").get<int>(),
+                    .retain = kernel.at("retain").get<std::vector<NodeId>>()});
+  return plan;
 }
 
 }  // namespace fuselage

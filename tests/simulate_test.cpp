@@ -1,0 +1,104 @@
+// The independent check against recorded figures, to the bit, and against prices worked out by hand. That it
+// refuses what is wrong is illegal_plans_test.cpp.
+#include "fuselage/oracle/simulate.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "fuselage/core/error.h"
+#include "golden_graph.h"
+
+namespace fuselage::oracle {
+namespace {
+
+using nlohmann::json;
+using walk::Rules;
+
+walk::Order order_of(const json& row) {
+  return walk::parse_order(row.at("order").get<std::string>()).value();
+}
+
+void check_physical(const json& row) {
+  SCOPED_TRACE(row.at("name").get<std::string>());
+  const Workload w = golden_workload(row.at("graph"));
+  const auto result = simulate(w.graph, w.hardware, golden_plan(row.at("plan")),
+                               {.rules = Rules::physical, .order = order_of(row)});
+  ASSERT_TRUE(result.legal()) << result.fault->message;
+  EXPECT_EQ(result.latency, row.at("optimum").get<double>());
+  ASSERT_EQ(result.kernels.size(), row.at("plan").size());
+  for (std::size_t i = 0; i < result.kernels.size(); ++i) {
+    SCOPED_TRACE(i);
+    const json& kernel = row.at("plan")[i];
+    EXPECT_EQ(result.kernels[i].latency, kernel.at("latency").get<double>());
+    EXPECT_EQ(result.kernels[i].working_set, kernel.at("working_set").get<std::int64_t>());
+    EXPECT_EQ(result.kernels[i].loads, kernel.at("loads").get<std::vector<NodeId>>());
+    EXPECT_EQ(result.kernels[i].writes, kernel.at("writes").get<std::vector<NodeId>>());
+    EXPECT_EQ(result.kernels[i].launches, 1);
+    EXPECT_FALSE(result.kernels[i].fallback);
+  }
+}
+
+void check_physical_file(const std::string& path) {
+  for (const json& row : read_lines(path))
+    if (row.at("feasible").get<bool>()) check_physical(row);
+}
+
+void check_illegal_file(const std::string& path) {
+  for (const json& row : read_lines(path)) {
+    SCOPED_TRACE(row.at("name").get<std::string>());
+    const Workload w = golden_workload(row.at("graph"));
+    const auto result = simulate(w.graph, w.hardware, golden_plan(row.at("plan")),
+                                 {.rules = Rules::physical, .order = order_of(row)});
+    ASSERT_TRUE(result.fault);
+    EXPECT_EQ(name(result.fault->code), row.at("code").get<std::string>()) << result.fault->message;
+    const json& kernel = row.at("kernel");
+    EXPECT_EQ(result.fault->kernel, kernel.is_null() ? std::nullopt : std::optional(kernel.get<int>()))
+        << result.fault->message;
+  }
+}
+
+void check_optima_file(const std::string& path) {
+  for (const json& row : read_lines(path)) {
+    const Workload w = golden_workload(row.at("graph"));
+    for (Rules rules : {Rules::seed, Rules::seed_honest}) {
+      SCOPED_TRACE(row.at("name").get<std::string>() + " under " + std::string(walk::name(rules)));
+      const json& best = row.at(walk::name(rules));
+      const auto result = simulate(w.graph, w.hardware, golden_plan(best.at("groups")), {.rules = rules});
+      ASSERT_TRUE(result.legal()) << result.fault->message;
+      const double optimum = best.at("optimum").get<double>();
+      EXPECT_EQ(result.latency, optimum);
+    }
+  }
+}
+
+TEST(Simulate, physical_optima_price_to_the_bit) {
+  check_physical_file(small_golden_dir() + "/physical_small.jsonl");
+}
+
+TEST(Simulate, recorded_illegal_plans_are_refused) {
+  check_illegal_file(small_golden_dir() + "/physical_illegal_small.jsonl");
+}
+
+TEST(Simulate, seed_optima_price_to_the_bit) {
+  check_optima_file(small_golden_dir() + "/optima_small.jsonl");
+}
+
+TEST(SimulateFull, physical) {
+  if (!has_golden("physical.jsonl")) GTEST_SKIP() << "no full golden files";
+  check_physical_file(golden_dir() + "/physical.jsonl");
+}
+
+TEST(SimulateFull, physical_illegal) {
+  if (!has_golden("physical_illegal.jsonl")) GTEST_SKIP() << "no full golden files";
+  check_illegal_file(golden_dir() + "/physical_illegal.jsonl");
+}
+
+TEST(SimulateFull, optima) {
+  if (!has_golden("optima.jsonl")) GTEST_SKIP() << "no full golden files";
+  check_optima_file(golden_dir() + "/optima.jsonl");
+}
+
+}  // namespace
+}  // namespace fuselage::oracle
