@@ -73,6 +73,43 @@ void check_optima_file(const std::string& path) {
   }
 }
 
+// The groups that an episode built, as a plan; a tile and ids that an agent may not say become what the rules
+// make of them.
+walk::Plan plan_of_episode(const json& row, int n) {
+  walk::Plan plan;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(n); ++i) {
+    const json& action = row.at("actions")[i];
+    const bool fused =
+        !plan.empty() && action.at("fuse_with_prev").get<bool>() && row.at("steps")[i].at("error").is_null();
+    if (!fused) plan.emplace_back();
+    walk::PlanKernel& kernel = plan.back();
+    kernel.nodes.push_back(row.at("topo_order")[i].get<NodeId>());
+    kernel.tile = action.at("tile").get<int>();
+    if (std::ranges::find(walk::tiles, kernel.tile) == walk::tiles.end()) kernel.tile = walk::default_tile;
+    kernel.retain = action.at("retain").get<std::vector<NodeId>>();
+    std::erase_if(kernel.retain, [n](NodeId id) { return id < 0 || id >= n; });
+  }
+  return plan;
+}
+
+// The total that the episode showed once the kernel was charged: at the step that began the next one.
+void check_totals(const json& row, const walk::Plan& plan, const Simulation& result) {
+  std::size_t begin = 0;
+  int launches = 0;
+  for (std::size_t i = 0; i < plan.size(); ++i) {
+    SCOPED_TRACE("kernel " + std::to_string(i));
+    begin += plan[i].nodes.size();
+    launches += result.kernels[i].launches;
+    if (begin + 1 == row.at("steps").size()) continue;  // the last step charged two kernels
+    const json& step = row.at("steps")[std::min(begin, row.at("steps").size() - 1)];
+    EXPECT_EQ(result.kernels[i].total, step.at("total_latency").get<double>());
+    EXPECT_EQ(launches, step.at("kernel_launches").get<int>());
+  }
+  EXPECT_EQ(result.latency, row.at("final_latency").get<double>());
+  EXPECT_EQ(result.kernels.back().resident_after,
+            row.at("steps").back().at("fast_mem").get<std::vector<NodeId>>());
+}
+
 TEST(Simulate, physical_optima_price_to_the_bit) {
   check_physical_file(small_golden_dir() + "/physical_small.jsonl");
 }
@@ -98,6 +135,28 @@ TEST(SimulateFull, physical_illegal) {
 TEST(SimulateFull, optima) {
   if (!has_golden("optima.jsonl")) GTEST_SKIP() << "no full golden files";
   check_optima_file(golden_dir() + "/optima.jsonl");
+}
+
+// Every finished episode is a legal plan, whatever its agent did: fallbacks, penalties and phantoms included.
+TEST(SimulateFull, groups_of_episodes) {
+  if (!has_golden("episodes.jsonl")) GTEST_SKIP() << "no full golden files";
+  int fallbacks = 0;
+  int penalties = 0;
+  for (const json& row : read_lines(golden_dir() + "/episodes.jsonl")) {
+    if (row.at("steps").size() < row.at("topo_order").size()) continue;  // cut by max_steps
+    SCOPED_TRACE(row.at("id").get<int>());
+    const Workload w = golden_workload(row.at("graph"));
+    const walk::Plan plan = plan_of_episode(row, w.graph.size());
+    const auto result = simulate(w.graph, w.hardware, plan, {.rules = Rules::seed});
+    ASSERT_TRUE(result.legal()) << result.fault->message;
+    check_totals(row, plan, result);
+    for (const KernelReport& kernel : result.kernels) {
+      fallbacks += kernel.fallback && kernel.launches > 1;
+      penalties += kernel.fallback && kernel.latency >= walk::oom_penalty;
+    }
+  }
+  EXPECT_GT(fallbacks, 0);
+  EXPECT_GT(penalties, 0);
 }
 
 }  // namespace

@@ -69,6 +69,7 @@ class PhysicalCheck {
                            hardware_.transfer_cycles(full_bytes(graph_, writes));
     report.latency = std::max(report.compute_cycles, report.memory_cycles) + hardware_.kernel_launch_cost;
     result_.latency += report.latency;
+    report.total = result_.latency;
 
     slow_.insert(writes.begin(), writes.end());
     for (NodeId id : writes) unwritten_outputs_.erase(id);

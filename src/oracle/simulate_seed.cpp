@@ -106,6 +106,7 @@ class SeedCheck {
         if (progress_.uses_left(id) > 0) after.insert(id);
       resident_ = std::move(after);
     }
+    report.total = result_.latency;
     report.resident_after.assign(resident_.begin(), resident_.end());
     result_.kernels.push_back(std::move(report));
   }

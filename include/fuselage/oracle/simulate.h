@@ -33,15 +33,19 @@ struct Fault {
   std::string message;        // names the kernel, the rule and the numbers
 };
 
+// What one kernel did. After a fallback the lists and the cycles are those of all members that fit on their
+// own together (a member that doesn't adds only its penalty to the latency), and the working set is the one
+// that was too large.
 struct KernelReport {
-  std::vector<NodeId> loads;   // tensors read from slow memory, sorted
-  std::vector<NodeId> writes;  // tensors written to slow memory, write-backs included, sorted
+  std::vector<NodeId> loads;           // tensors read from slow memory, sorted
+  std::vector<NodeId> writes;          // tensors written to slow memory, write-backs included, sorted
   std::vector<NodeId> resident_after;  // sorted
   double compute_cycles = 0;
   double memory_cycles = 0;
-  double latency = 0;              // cycles, launch included
-  std::int64_t working_set = 0;    // bytes
-  bool fallback = false;           // seed rules: the group was invalid, so its members ran alone
+  double latency = 0;            // cycles, launch included
+  double total = 0;              // cycles, of the plan up to and with this kernel
+  std::int64_t working_set = 0;  // bytes
+  bool fallback = false;         // seed rules: the group was invalid, so its members ran alone
   int launches = 1;
 };
 
@@ -59,7 +63,9 @@ struct SimulateOptions {
 };
 
 // Never throws on an illegal plan: the fault says what is wrong. Node ids outside the graph are faults too
-// (ORDER for a member, RETAIN for a retained one).
-Simulation simulate(const Graph& graph, const Hardware& hardware, const walk::Plan& plan, const SimulateOptions& options);
+// (ORDER for a member, RETAIN for a retained one), and so is a kernel without nodes (ORDER). Throws Error
+// when the options ask for free order under another rule set than physical.
+Simulation simulate(const Graph& graph, const Hardware& hardware, const walk::Plan& plan,
+                    const SimulateOptions& options);
 
 }  // namespace fuselage::oracle
