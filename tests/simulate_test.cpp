@@ -1,13 +1,11 @@
-// The independent check against recorded figures, to the bit, and against prices worked out by hand. That it
-// refuses what is wrong is illegal_plans_test.cpp.
+// The independent check against recorded figures, to the bit. Prices worked out by hand are
+// simulate_prices_test.cpp; that it refuses what is wrong is illegal_plans_test.cpp.
 #include "fuselage/oracle/simulate.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <chrono>
 
-#include "fuselage/core/error.h"
 #include "golden_graph.h"
 
 namespace fuselage::oracle {
