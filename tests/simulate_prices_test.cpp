@@ -94,6 +94,18 @@ TEST(SimulateByHand, a_group_that_fails_as_it_closes_runs_alone) {
   EXPECT_EQ(result.kernels[1].memory_cycles, 4096);
 }
 
+// Members 1 and 2 both load 0: it is there twice, as the traffic is.
+TEST(SimulateByHand, a_fallback_counts_every_load) {
+  Hardware machine = small_machine;
+  machine.fast_mem_capacity = 50000;
+  const Graph graph({derived_node(Op::relu, 64, 64, {}), derived_node(Op::relu, 64, 64, {0}),
+                     derived_node(Op::add, 64, 64, {0, 1})});
+  const walk::Plan plan = {{{0}, 32, {0}}, {{1, 2}, 32, {0, 0, 0}}};
+  const auto result = simulate(graph, machine, plan, {.rules = Rules::seed});
+  check_prices(result, {{909.6, 20480, {}, {}, {0}}, {11240, 57344, {0, 0, 1}, {1, 2}, {}}});
+  EXPECT_EQ(result.kernels[1].memory_cycles, 5 * 2048);
+}
+
 TEST(SimulateByHand, a_machine_too_small_costs_a_million_a_node) {
   Hardware tiny = small_machine;
   tiny.fast_mem_capacity = 3000;
@@ -115,6 +127,18 @@ TEST(SimulateByHand, phantoms_are_legal_under_seed_only) {
   ASSERT_TRUE(honest.fault);
   EXPECT_EQ(honest.fault->code, FaultCode::retain);
   EXPECT_EQ(honest.fault->kernel, 0);
+}
+
+// At half of tile 128 a compute op is multiplied by 1 / sqrt(1/2); dividing by the root differs in the last
+// bit.
+TEST(SimulateByHand, efficiency_is_a_factor) {
+  Node node = derived_node(Op::matmul, 64, 64, {});
+  node.flops = 7;
+  Hardware free_traffic = small_machine;
+  free_traffic.slow_mem_bandwidth = 0;
+  free_traffic.kernel_launch_cost = 0;
+  const auto result = simulate(Graph({node}), free_traffic, {{{0}, 64, {}}}, {.rules = Rules::seed});
+  EXPECT_EQ(result.latency, 10.039494936611664);
 }
 
 // As under seed, but 1 is read free at its last use: kernel 2 loads 0 and stores 4, 4096.

@@ -118,8 +118,6 @@ class SeedCheck {
     sum.fallback = true;
     sum.launches = 0;
     sum.working_set = group_working_set;
-    Tensors loads;
-    Tensors writes;
     for (NodeId node : group.sequence()) {
       Group alone(graph_);
       alone.add(node);
@@ -132,11 +130,11 @@ class SeedCheck {
       if (!fits) continue;
       sum.compute_cycles += report.compute_cycles;
       sum.memory_cycles += report.memory_cycles;
-      loads.insert(report.loads.begin(), report.loads.end());
-      writes.insert(report.writes.begin(), report.writes.end());
+      sum.loads.insert(sum.loads.end(), report.loads.begin(), report.loads.end());
+      sum.writes.insert(sum.writes.end(), report.writes.begin(), report.writes.end());
     }
-    sum.loads.assign(loads.begin(), loads.end());
-    sum.writes.assign(writes.begin(), writes.end());
+    std::ranges::sort(sum.loads);
+    std::ranges::sort(sum.writes);
     return sum;
   }
 

@@ -33,9 +33,9 @@ struct Fault {
   std::string message;        // names the kernel, the rule and the numbers
 };
 
-// What one kernel did. After a fallback the lists and the cycles are those of all members that fit on their
-// own together (a member that doesn't adds only its penalty to the latency), and the working set is the one
-// that was too large.
+// What one kernel did. After a fallback the lists and the cycles are those of the members that fit on their
+// own, joined (a tensor that two of them load is there twice), a member that doesn't fit adds only its
+// penalty to the latency, and the working set is the one that was too large.
 struct KernelReport {
   std::vector<NodeId> loads;           // tensors read from slow memory, sorted
   std::vector<NodeId> writes;          // tensors written to slow memory, write-backs included, sorted
