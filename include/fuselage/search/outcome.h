@@ -1,0 +1,42 @@
+// What an engine answers: the best plan, what bounds it, and whether that is a proof. Nothing is claimed beyond
+// the three values of Proof.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "fuselage/core/budget.h"
+
+namespace fuselage::search {
+
+enum class Proof : std::uint8_t {
+  none,
+  optimal_in_declared_space,  // a capped space was exhausted
+  optimal,                    // bound >= cost within 1e-9 relative, over all legal kernels
+};
+
+constexpr const char* name(Proof proof) {
+  if (proof == Proof::optimal) return "optimal";
+  return proof == Proof::none ? "none" : "optimal in the declared space";
+}
+
+template <class State, class Kernel>
+struct Outcome {
+  bool found = false;   // is there a plan?
+  bool infeasible = false;  // proven: no schedule exists
+  std::vector<Kernel> plan;
+  double cost = std::numeric_limits<double>::infinity();  // cycles, summed in plan order
+  double lower_bound = 0;                                 // cycles
+  Proof proof = Proof::none;
+  StopReason stop = StopReason::exhausted;
+  std::uint64_t steps = 0;   // kernels priced
+  std::uint64_t states = 0;  // states expanded
+  double seconds = 0;
+  std::vector<State> deepest;  // infeasible only: the states of most progress
+};
+
+// How far a plan may be from the best there is, relative to the plan's cost: 0 is proven.
+inline double gap(double cost, double lower_bound) { return cost > lower_bound ? (cost - lower_bound) / cost : 0.0; }
+
+}  // namespace fuselage::search

@@ -1,0 +1,301 @@
+// The policy of `physical`: tensors move between slow and fast memory only as a machine could move them.
+
+#include <algorithm>
+#include <limits>
+
+#include "fuselage/walk/problem.h"
+#include "group.h"
+
+namespace fuselage::walk {
+namespace {
+
+template <class Ids>
+bool holds(const Ids& ids, NodeId id) {
+  return std::find(ids.begin(), ids.end(), id) != ids.end();
+}
+
+constexpr std::size_t most_residency_choices = 20;  // tensors of one kernel to keep or drop: 2^20 sets
+
+}  // namespace
+
+bool Group::has(int position) const { return std::binary_search(positions.begin(), positions.end(), position); }
+
+Group make_group(const Graph& graph, IdList positions) {
+  Group group{.positions = std::move(positions), .inputs = {}, .outputs = {}};
+  for (int at : group.positions) {
+    const NodeId v = graph.order()[static_cast<std::size_t>(at)];
+    for (NodeId x : graph.inputs(v))
+      if (!group.has(graph.position(x)) && !holds(group.inputs, x)) group.inputs.push_back(x);
+    const auto consumers = graph.consumers(v);
+    const bool outside = std::any_of(consumers.begin(), consumers.end(), [&](NodeId c) { return !group.has(graph.position(c)); });
+    if (consumers.empty() || outside) group.outputs.push_back(v);
+    for (std::size_t t = 0; t < tiles.size(); ++t) group.cycles[t] += node_cycles(graph.node(v), tiles[t]);
+  }
+  return group;
+}
+
+// The kernels of one state, fixed or free order.
+class PhysicalKernels {
+ public:
+  PhysicalKernels(const WalkProblem& problem, const State& state, std::vector<Kernel>& out)
+      : p_(problem), s_(state), out_(out), capacity_(problem.hardware_.fast_mem_capacity) {
+    for (NodeId x : s_.resident) resident_bytes_ += p_.bytes(x);
+  }
+
+  bool enumerate() {
+    if (p_.options_.order == Order::free) {
+      for (int at = s_.position; at < p_.end_; ++at)
+        if (is_ready(at)) grow({at}, {});
+      return complete_;
+    }
+    for (const Run& run : p_.runs_.from(s_.position)) {
+      if (run.end() > p_.end_) break;
+      group_.inputs.assign(p_.runs_.inputs(run).begin(), p_.runs_.inputs(run).end());
+      group_.outputs.assign(p_.runs_.outputs(run).begin(), p_.runs_.outputs(run).end());
+      group_.cycles = run.cycles;
+      group_.positions.clear();
+      for (int at = run.first; at < run.end(); ++at) group_.positions.push_back(at);
+      declare();
+    }
+    return complete_;
+  }
+
+  // The least working set of the kernels that run the first node of the order that is not done, fitting or not.
+  std::int64_t smallest_working_set() {
+    std::int64_t smallest = std::numeric_limits<std::int64_t>::max();
+    smallest_ = &smallest;
+    enumerate();
+    return smallest;
+  }
+
+ private:
+  struct Item {
+    NodeId id;
+    std::int64_t bytes;  // 0 for a resident: it takes its room whether it stays or not
+  };
+
+  bool is_ready(int at) const {
+    if (p_.is_done(s_, at)) return false;
+    const auto inputs = p_.graph_.inputs(p_.node_at(at));
+    return std::all_of(inputs.begin(), inputs.end(), [&](NodeId x) { return p_.is_done(s_, p_.graph_.position(x)); });
+  }
+
+  // Free order. Each set with the root `members.front()` is reached once: a node left out stays out below.
+  void grow(const IdList& members, IdList excluded) {
+    IdList sorted = members;
+    std::sort(sorted.begin(), sorted.end());
+    group_ = make_group(p_.graph_, sorted);
+    declare();
+    if (static_cast<int>(members.size()) >= std::max(1, p_.hardware_.max_fusion_depth)) return;
+    IdList next;
+    for (int at : sorted)
+      for (NodeId c : p_.graph_.consumers(p_.node_at(at))) {
+        const int position = p_.graph_.position(c);
+        if (!holds(sorted, position) && !holds(excluded, position) && !holds(next, position) && fits_after(c, sorted)) next.push_back(position);
+      }
+    std::sort(next.begin(), next.end());
+    for (int at : next) {
+      IdList larger = members;
+      larger.push_back(at);
+      grow(larger, excluded);
+      excluded.push_back(at);
+    }
+  }
+
+  bool fits_after(NodeId node, const IdList& sorted) const {
+    const auto inputs = p_.graph_.inputs(node);
+    return std::all_of(inputs.begin(), inputs.end(), [&](NodeId x) {
+      const int at = p_.graph_.position(x);
+      return p_.is_done(s_, at) || std::binary_search(sorted.begin(), sorted.end(), at);
+    });
+  }
+
+  void declare() {
+    const bool last = p_.progress(s_) + static_cast<int>(group_.positions.size()) == p_.end_;
+    items_.clear();
+    streamed_.clear();
+    for (NodeId x : group_.inputs) {
+      if (holds(s_.resident, x)) continue;
+      streamed_.push_back(x);
+      if (!last && lives_after(x)) items_.push_back({x, p_.bytes(x)});
+    }
+    for (NodeId x : group_.outputs) {
+      streamed_.push_back(x);
+      if (!last) items_.push_back({x, p_.bytes(x)});
+    }
+    for (NodeId x : s_.resident)
+      if (!last && (lives_after(x) || is_unwritten_output(x))) items_.push_back({x, 0});
+    if (items_.size() > most_residency_choices) {
+      complete_ = false;
+      items_.resize(most_residency_choices);
+    }
+    for (std::size_t t = 0; t < tiles.size(); ++t) {
+      slices_[t] = resident_bytes_;
+      for (NodeId x : streamed_) slices_[t] += slice_bytes(p_.bytes(x), tiles[t]);
+    }
+    if (smallest_) {
+      if (group_.has(s_.position)) *smallest_ = std::min(*smallest_, slices_[0]);
+      return;
+    }
+    retain_.clear();
+    choose(0, slices_[0]);
+  }
+
+  bool lives_after(NodeId x) const {
+    const auto consumers = p_.graph_.consumers(x);
+    return std::any_of(consumers.begin(), consumers.end(), [&](NodeId c) {
+      const int at = p_.graph_.position(c);
+      return !p_.is_done(s_, at) && !group_.has(at);
+    });
+  }
+  bool is_unwritten_output(NodeId x) const { return p_.graph_.uses(x) == 0 && holds(s_.unwritten, x); }
+
+  // `working_set` is the one at tile 32 with what is retained so far.
+  void choose(std::size_t item, std::int64_t working_set) {
+    if (working_set > capacity_) return;
+    if (item == items_.size()) {
+      declare_tile();
+      return;
+    }
+    choose(item + 1, working_set);
+    const Item it = items_[item];
+    retain_.push_back(it.id);
+    choose(item + 1, it.bytes == 0 ? working_set : working_set + it.bytes - slice_bytes(it.bytes, tiles[0]));
+    retain_.pop_back();
+  }
+
+  // The tile does not change what follows: the fastest that fits.
+  void declare_tile() {
+    int best = -1;
+    for (int t = 0; t < 4; ++t) {
+      const auto i = static_cast<std::size_t>(t);
+      std::int64_t working_set = slices_[i];
+      for (NodeId x : retain_)
+        if (!holds(s_.resident, x)) working_set += p_.bytes(x) - slice_bytes(p_.bytes(x), tiles[i]);
+      if (working_set > capacity_) break;
+      if (best < 0 || group_.cycles[i] < group_.cycles[static_cast<std::size_t>(best)]) best = t;
+    }
+    Kernel& k = out_.emplace_back();
+    k.first = group_.positions.front();
+    k.count = static_cast<int>(group_.positions.size());
+    k.tile = best;
+    if (p_.options_.order == Order::free) k.nodes = group_.positions;
+    k.retain = retain_;
+    std::sort(k.retain.begin(), k.retain.end());
+  }
+
+  const WalkProblem& p_;
+  const State& s_;
+  std::vector<Kernel>& out_;
+  std::int64_t capacity_;
+  std::int64_t resident_bytes_ = 0;
+  bool complete_ = true;
+  Group group_;
+  IdList streamed_;
+  std::array<std::int64_t, 4> slices_ = {};  // by tile, residents included
+  boost::container::small_vector<Item, 12> items_;
+  IdList retain_;
+  std::int64_t* smallest_ = nullptr;  // set: only measure
+};
+
+bool WalkProblem::kernels_physical(const State& s, std::vector<Kernel>& out) const {
+  return PhysicalKernels(*this, s, out).enumerate();
+}
+
+double WalkProblem::price_physical(const State& s, const Kernel& k) const {
+  Group group;
+  std::span<const NodeId> inputs;
+  std::span<const NodeId> outputs;
+  std::array<double, 4> cycles;
+  if (options_.order == Order::free) {
+    group = make_group(graph_, k.nodes);
+    inputs = group.inputs;
+    outputs = group.outputs;
+    cycles = group.cycles;
+  } else {
+    const Run& run = runs_.run(k.first, k.count);
+    inputs = runs_.inputs(run);
+    outputs = runs_.outputs(run);
+    cycles = run.cycles;
+  }
+  const auto runs_here = [&](int at) { return options_.order == Order::free ? group.has(at) : at >= k.first && at < k.first + k.count; };
+  std::int64_t loads = 0;
+  for (NodeId x : inputs)
+    if (!holds(s.resident, x)) loads += bytes(x);
+  const bool last = progress(s) + k.count == end_;
+  std::int64_t writes = 0;
+  for (NodeId x : outputs)
+    if (!holds(k.retain, x) || (last && graph_.uses(x) == 0)) writes += bytes(x);
+  for (NodeId x : s.unwritten) {
+    const bool graph_output = graph_.uses(x) == 0;
+    if (holds(k.retain, x) && !(last && graph_output)) continue;
+    const auto consumers = graph_.consumers(x);
+    const bool lives = std::any_of(consumers.begin(), consumers.end(), [&](NodeId c) {
+      const int at = graph_.position(c);
+      return !is_done(s, at) && !runs_here(at);
+    });
+    if (lives || graph_output) writes += bytes(x);
+  }
+  const double memory = hardware_.transfer_cycles(loads) + hardware_.transfer_cycles(writes);
+  return std::max(cycles[static_cast<std::size_t>(k.tile)], memory) + hardware_.kernel_launch_cost;
+}
+
+State WalkProblem::apply_physical(const State& s, const Kernel& k) const {
+  State next;
+  next.slack = s.slack;
+  next.position = s.position;
+  if (options_.order == Order::fixed) {
+    next.position = k.first + k.count;
+  } else {
+    next.ahead.resize(s.ahead.size() + k.nodes.size());
+    std::merge(s.ahead.begin(), s.ahead.end(), k.nodes.begin(), k.nodes.end(), next.ahead.begin());
+    std::size_t done = 0;
+    while (done < next.ahead.size() && next.ahead[done] == next.position) {
+      ++done;
+      ++next.position;
+    }
+    next.ahead.erase(next.ahead.begin(), next.ahead.begin() + static_cast<std::ptrdiff_t>(done));
+  }
+  next.resident = k.retain;
+  for (NodeId x : k.retain) {
+    const bool made_here = options_.order == Order::free ? holds(k.nodes, graph_.position(x)) : graph_.position(x) >= k.first;
+    if (made_here || holds(s.unwritten, x)) next.unwritten.push_back(x);
+  }
+  return next;
+}
+
+// a can do what b does if it has less resident: it loads a missing tensor once, at its next reader, and can keep it
+// from there on. What is resident in both but unwritten in a alone may have to be written back.
+bool WalkProblem::dominates_physical(const State& a, double cost_a, const State& b, double cost_b) const {
+  if (a.ahead != b.ahead) return false;
+  std::int64_t extra = 0;
+  auto in_a = a.resident.begin();
+  for (NodeId x : b.resident) {
+    if (in_a != a.resident.end() && *in_a == x) {
+      ++in_a;
+      if (holds(a.unwritten, x) && !holds(b.unwritten, x)) extra += bytes(x);
+      continue;
+    }
+    if (graph_.uses(x) > 0) extra += bytes(x);
+  }
+  return in_a == a.resident.end() && cost_a + hardware_.transfer_cycles(extra) <= cost_b;
+}
+
+WalkProblem::Infeasible WalkProblem::explain_infeasible(const std::vector<State>& deepest) const {
+  const auto done = [&](const State& s) {
+    std::vector<int> positions;
+    for (int at = 0; at < end_; ++at)
+      if (is_done(s, at)) positions.push_back(at);
+    return positions;
+  };
+  const State* first = &deepest.front();
+  for (const State& s : deepest)
+    if (done(s) < done(*first)) first = &s;
+  const State bare{.position = first->position, .ahead = first->ahead, .resident = {}, .unwritten = {}};
+  std::vector<Kernel> none;
+  return {.node = node_at(bare.position),
+          .capacity = hardware_.fast_mem_capacity,
+          .smallest_working_set = PhysicalKernels(*this, bare, none).smallest_working_set()};
+}
+
+}  // namespace fuselage::walk

@@ -1,0 +1,97 @@
+// The policy of `seed` and `seed_honest`: residents stay until their last use, which is always charged.
+
+#include <algorithm>
+
+#include "fuselage/walk/problem.h"
+
+namespace fuselage::walk {
+namespace {
+
+template <class Ids>
+bool holds(const Ids& ids, NodeId id) {
+  return std::find(ids.begin(), ids.end(), id) != ids.end();
+}
+
+}  // namespace
+
+double WalkProblem::price_seed(const State& s, const Kernel& k) const {
+  const Run& run = runs_.run(k.first, k.count);
+  const auto inputs = runs_.inputs(run);
+  std::int64_t load = run.input_bytes;
+  const auto read_free = [&](const IdList& ids) {
+    for (NodeId x : ids)
+      if (runs_.last_use(x) >= run.end() && holds(inputs, x)) load -= bytes(x);
+  };
+  read_free(s.resident);
+  read_free(k.bought);
+  std::int64_t store = run.output_bytes;
+  if (!k.retain.empty())
+    for (NodeId x : runs_.outputs(run))
+      if (holds(k.retain, x)) store -= bytes(x);
+  const double memory = hardware_.transfer_cycles(load) + hardware_.transfer_cycles(store);
+  return std::max(run.cycles[static_cast<std::size_t>(k.tile)], memory) + hardware_.kernel_launch_cost;
+}
+
+// Members alone at tile 128 under what is resident once all their last uses are over.
+double WalkProblem::price_fallback(const State& s, const Kernel& k) const {
+  const int end = k.first + k.count;
+  IdList left;
+  for (const IdList* ids : {&s.resident, &k.bought})
+    for (NodeId x : *ids)
+      if (const int last = runs_.last_use(x); last < s.position || last >= end) left.push_back(x);
+  double total = 0;
+  for (int at = k.first; at < end; ++at) {
+    const Run& alone = runs_.run(at, 1);
+    std::int64_t working_set = alone.slices[2];
+    for (NodeId x : left)
+      if (graph_.position(x) != at) working_set += bytes(x);
+    if (working_set > hardware_.fast_mem_capacity) {
+      total += oom_penalty;
+      continue;
+    }
+    std::int64_t load = 0;
+    for (NodeId x : runs_.inputs(alone))
+      if (!holds(left, x)) load += bytes(x);
+    const double memory = hardware_.transfer_cycles(load) + hardware_.transfer_cycles(alone.output_bytes);
+    total += std::max(alone.cycles[2], memory) + hardware_.kernel_launch_cost;
+  }
+  return total;
+}
+
+State WalkProblem::apply_seed(const State& s, const Kernel& k) const {
+  State next;
+  next.position = k.first + k.count;
+  next.slack = k.slack;
+  const auto keep = [&](const IdList& ids) {
+    for (NodeId x : ids) {
+      const int last = runs_.last_use(x);
+      if (last >= next.position || (k.fallback && last < s.position)) next.resident.push_back(x);
+    }
+  };
+  keep(s.resident);
+  keep(k.bought);
+  if (!k.fallback) next.resident.insert(next.resident.end(), k.retain.begin(), k.retain.end());
+  std::sort(next.resident.begin(), next.resident.end());
+  next.resident.erase(std::unique(next.resident.begin(), next.resident.end()), next.resident.end());
+  return next;
+}
+
+// a can do what b does if it has less resident (which only takes room), and pays again for what b reads free or
+// need not store: once a store for a tensor still to be made, once a load for every later reader but the last.
+bool WalkProblem::dominates_seed(const State& a, double cost_a, const State& b, double cost_b) const {
+  if (a.slack < b.slack) return false;
+  if (enumerates_all_) return a.resident == b.resident;
+  std::int64_t extra = 0;
+  auto in_a = a.resident.begin();
+  for (NodeId x : b.resident) {
+    if (in_a != a.resident.end() && *in_a == x) {
+      ++in_a;
+      continue;
+    }
+    const int left = uses_from(x, b.position);
+    extra += bytes(x) * (graph_.position(x) >= b.position ? std::max(1, left) : std::max(0, left - 1));
+  }
+  return in_a == a.resident.end() && cost_a + hardware_.transfer_cycles(extra) <= cost_b;
+}
+
+}  // namespace fuselage::walk
