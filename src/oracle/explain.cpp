@@ -101,6 +101,7 @@ std::string id_list(std::span<const NodeId> ids) {
 
 std::string op_list(const Graph& graph, const std::vector<NodeId>& nodes) {
   std::vector<Part> parts;
+  parts.reserve(nodes.size());
   for (NodeId id : nodes) parts.push_back({std::string(name(graph.node(id).op))});
   return join(parts, '+', longest_ops);
 }
