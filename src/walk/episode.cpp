@@ -60,11 +60,10 @@ Episode::GroupCheck Episode::check(const Run& run, int tile, std::span<const Nod
   const Graph& graph = context_->graph();
   std::int64_t bytes = run.slices[static_cast<std::size_t>(tile_index(tile))] + resident_bytes_;
   for (NodeId x : resident_) {
-    const int at = graph.position(x);
-    if (at >= run.first && at < run.end()) bytes -= graph.bytes(x);
+    const bool inside = static_cast<unsigned>(graph.position(x) - run.first) < static_cast<unsigned>(run.count);
+    bytes -= inside ? graph.bytes(x) : 0;
   }
-  for (NodeId x : retain)
-    if (!is_resident(x)) bytes += graph.bytes(x);
+  for (NodeId x : retain) bytes += is_resident(x) ? 0 : graph.bytes(x);
   return {.fits = bytes <= context_->hardware().fast_mem_capacity, .working_set = bytes};
 }
 
@@ -74,7 +73,7 @@ double Episode::priced(const Run& run, int tile, std::span<const NodeId> retain)
   std::int64_t load = run.input_bytes;
   if (!resident_.empty())
     for (NodeId x : runs.inputs(run))
-      if (is_resident(x)) load -= graph.bytes(x);
+      load -= is_resident(x) ? graph.bytes(x) : 0;
   std::int64_t store = run.output_bytes;
   if (!retain.empty())
     for (NodeId x : runs.outputs(run))
@@ -160,10 +159,10 @@ void Episode::finalise() {
     // Residents without uses left stay only if the group retains them again.
     std::size_t kept = 0;
     for (NodeId x : resident_) {
-      if (remaining_uses(x) > 0)
-        resident_[kept++] = x;
-      else
-        in_fast_[static_cast<std::size_t>(x)] = 0;
+      const bool stays = remaining_uses(x) > 0;
+      in_fast_[static_cast<std::size_t>(x)] = stays;
+      resident_[kept] = x;
+      kept += stays;
     }
     resident_.resize(kept);
     for (NodeId x : group_.retain) {
@@ -193,9 +192,13 @@ StepResult Episode::step(const ActionView& action) {
   dropped_.clear();
   const NodeId node = current_node();
   const int tile = tile_index(action.tile) < 0 ? default_tile : action.tile;
-  clean_.clear();
-  for (NodeId x : action.retain)
-    if (x >= 0 && x < context_->graph().size()) clean_.push_back(x);
+  clean_.resize(action.retain.size());
+  std::size_t kept = 0;
+  for (NodeId x : action.retain) {
+    clean_[kept] = x;
+    kept += x >= 0 && x < context_->graph().size();
+  }
+  clean_.resize(kept);
 
   double reward = 0;
   if (!(action.fuse_with_prev && group_.count > 0 && try_fuse(tile, clean_, reward))) {

@@ -6,6 +6,7 @@
 #include <cassert>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "fuselage/core/error.h"
 
@@ -81,7 +82,6 @@ bool WalkProblem::can_exploit() const {
   const std::int64_t most_resident = std::max(room, at_start);
 
   double most_alone = 0;
-  int most_uses = 0;
   for (int at = start_.position; at < end_; ++at) {
     const Run& alone = runs_.run(at, 1);
     const double memory = hardware_.transfer_cycles(alone.input_bytes) + hardware_.transfer_cycles(alone.output_bytes);
@@ -91,8 +91,23 @@ bool WalkProblem::can_exploit() const {
     most_alone = std::max(most_alone, cost);
   }
   if (options_.rules == Rules::seed_honest) return false;
-  for (NodeId id = 0; id < graph_.size(); ++id) most_uses = std::max(most_uses, graph_.uses(id));
-  return hardware_.transfer_cycles(hardware_.fast_mem_capacity) * (1 + most_uses) > oom_penalty - most_alone;
+  return most_phantoms_save() > oom_penalty - most_alone;
+}
+
+// What keeping phantoms through a node that runs out of memory can save, at most: for what fits, one store or all
+// reads but the last. Otherwise they would be named again right after it.
+double WalkProblem::most_phantoms_save() const {
+  std::vector<NodeId> ids(static_cast<std::size_t>(graph_.size()));
+  std::iota(ids.begin(), ids.end(), 0);
+  std::stable_sort(ids.begin(), ids.end(), [&](NodeId a, NodeId b) { return graph_.uses(a) > graph_.uses(b); });
+  std::int64_t room = hardware_.fast_mem_capacity;
+  double saved = 0;
+  for (std::size_t i = 0; i < ids.size() && room > 0; ++i) {
+    const std::int64_t taken = std::min(room, bytes(ids[i]));
+    saved += hardware_.transfer_cycles(taken) * std::max(1, graph_.uses(ids[i]));
+    room -= taken;
+  }
+  return saved;
 }
 
 // Least cost of a run whatever is resident: its cycles at the best tile that can fit, against the traffic that

@@ -111,7 +111,7 @@ class SeedKernels {
   // Depth first over the items: leave out first, so that the empty set is the first kernel.
   void choose(const Run& run, std::size_t item, std::int64_t room, std::int64_t slack) {
     if (item == items_.size()) {
-      declare_tiles(run, room);
+      if (!pays_needlessly(slack)) declare_tiles(run, room);
       return;
     }
     choose(run, item + 1, room, slack);
@@ -127,13 +127,34 @@ class SeedKernels {
     if (buys) bought_.pop_back();
   }
 
-  // What was bought is resident while the prefixes are fused.
-  bool prefixes_fit() const {
+  // Bytes that the kernel before leaves unused are worth nothing later: whoever retains a member that they could have
+  // bought is dominated by the kernel that buys it.
+  bool pays_needlessly(std::int64_t slack) const {
+    if (!phantoms_) return false;
+    return std::any_of(retain_.begin(), retain_.end(), [&](NodeId x) {
+      return p_.bytes(x) <= slack && !is_resident(x) && !holds(bought_, x) && prefixes_fit(x);
+    });
+  }
+
+  // Cycles of traffic of a kernel with what is retained and bought at present.
+  double traffic(const Run& run) const {
+    std::int64_t load = run.input_bytes;
+    for (NodeId x : p_.runs_.inputs(run))
+      if (p_.runs_.last_use(x) >= run.end() && (is_resident(x) || holds(bought_, x))) load -= p_.bytes(x);
+    std::int64_t store = run.output_bytes;
+    for (NodeId x : p_.runs_.outputs(run))
+      if (holds(retain_, x)) store -= p_.bytes(x);
+    return p_.hardware_.transfer_cycles(load) + p_.hardware_.transfer_cycles(store);
+  }
+
+  // What was bought, and `more`, is resident while the prefixes are fused.
+  bool prefixes_fit(NodeId more = -1) const {
     for (std::size_t i = 0; i + 1 < prefix_.size(); ++i) {
       if (prefix_[i]->count < 2) continue;
       std::int64_t room = prefix_room_[i];
       for (NodeId x : bought_)
         if (!inside(*prefix_[i], p_.graph_.position(x))) room -= p_.bytes(x);
+      if (more >= 0 && !inside(*prefix_[i], p_.graph_.position(more))) room -= p_.bytes(more);
       if (room < 0) return false;
     }
     return true;
@@ -142,11 +163,12 @@ class SeedKernels {
   // `room`: bytes left at tile 32.
   void declare_tiles(const Run& run, std::int64_t room) {
     if (!bought_.empty() && !prefixes_fit()) return;
+    const double hidden = phantoms_ ? traffic(run) : 0;  // fewer cycles than this are no faster
     int best = -1;
     for (int t = 0; t < 4; ++t) {
       const auto i = static_cast<std::size_t>(t);
       if (run.slices[i] - run.slices[0] > room) break;
-      if (best >= 0 && run.cycles[i] >= run.cycles[static_cast<std::size_t>(best)]) continue;
+      if (best >= 0 && std::max(hidden, run.cycles[i]) >= std::max(hidden, run.cycles[static_cast<std::size_t>(best)])) continue;
       best = t;
       if (phantoms_) push(run, t, room - (run.slices[i] - run.slices[0]));
     }

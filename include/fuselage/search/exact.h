@@ -27,6 +27,34 @@ struct ExactOptions {
   std::size_t narrow_width = 24;  // states a layer of that pass, and of the completion after a spent budget
 };
 
+// The members of one dominance class of a layer. Most problems have one class a layer: that one costs no hashing.
+class ClassTable {
+ public:
+  void clear() {
+    for (std::vector<std::uint32_t>& members : members_) members.clear();
+    index_.clear();
+    used_ = 0;
+  }
+  std::vector<std::uint32_t>& of(std::uint64_t name) {
+    if (used_ == 1 && name == only_) return members_[0];
+    if (used_ == 1) index_[only_] = 0;
+    std::size_t at = used_;
+    if (used_ > 0) at = index_.try_emplace(name, used_).first->second;
+    if (at == used_) {
+      if (used_ == 0) only_ = name;
+      if (members_.size() == used_) members_.emplace_back();
+      ++used_;
+    }
+    return members_[at];
+  }
+
+ private:
+  std::vector<std::vector<std::uint32_t>> members_;
+  std::unordered_map<std::uint64_t, std::size_t> index_;
+  std::uint64_t only_ = 0;
+  std::size_t used_ = 0;
+};
+
 template <Problem P>
 class ExactSearch {
  public:
@@ -36,9 +64,7 @@ class ExactSearch {
   ExactSearch(const P& problem, const ExactOptions& options) : problem_(problem), options_(options), meter_(options.budget) {}
 
   Outcome<State, Kernel> run(const State& start) {
-    first_ = problem_.progress(start);
-    layers_.assign(static_cast<std::size_t>(problem_.horizon() - first_) + 1, {});
-    width_ = unlimited;
+    prepare(problem_.progress(start));
     layers_[0].push_back({.state = start, .cost = 0, .estimate = problem_.bound(start)});
     held_ = 1;
     for (std::size_t layer = 0; layer + 1 < layers_.size(); ++layer) expand_layer(layer);
@@ -46,10 +72,17 @@ class ExactSearch {
   }
 
  private:
+  void prepare(int first) {
+    first_ = first;
+    layers_.resize(static_cast<std::size_t>(problem_.horizon() - first) + 1);
+    trail_.resize(layers_.size());
+  }
+
   static constexpr std::size_t unlimited = std::numeric_limits<std::size_t>::max();
   static constexpr double infinity = std::numeric_limits<double>::infinity();
   // Bounds and costs are sums in different orders: nothing is pruned for a difference below this.
   static constexpr double rounding = 1e-11;
+  static constexpr std::size_t siblings = 8;
 
   struct Entry {
     State state;
@@ -57,39 +90,27 @@ class ExactSearch {
     double estimate = 0;  // cost + bound: no completion is cheaper
     std::int32_t parent_layer = -1;
     std::uint32_t parent = 0;
-    Kernel kernel = {};
+    std::uint32_t kernel = 0;  // place among the kernels of the parent; found again when the plan is read off
   };
-  struct Step {  // what is kept of an expanded entry
-    std::int32_t parent_layer;
-    std::uint32_t parent;
-    Kernel kernel;
-  };
+  using Layer = std::vector<Entry>;
 
   void expand_layer(std::size_t layer) {
-    std::vector<Entry> entries = std::move(layers_[layer]);
-    layers_[layer] = {};
-    if (entries.empty()) return;
-    const std::size_t arrived = entries.size();
-    filter(entries);
-    if (width_ == unlimited && entries.size() > options_.wide_layer && !incumbent_) buy_incumbent(entries);
-    deepest_layer_ = layer;
-    deepest_.clear();
-    trail_.resize(layer + 1);
-    std::vector<Step>& trail = trail_[layer];
-    trail.reserve(entries.size());
+    if (layers_[layer].empty()) return;
+    Layer& entries = trail_[layer];
+    const std::size_t arrived = layers_[layer].size();
+    filter(layers_[layer], entries);
+    recycle(layers_[layer]);
+    if (width_ == unlimited && entries.size() > options_.wide_layer && !incumbent_) buy_incumbent(layer);
+    deepest_ = layer;
     for (std::size_t i = 0; i < entries.size(); ++i) {
-      if (width_ == unlimited && !completing_ && meter_.spent()) {
+      if (width_ == unlimited && meter_.spent()) {
         open_bound_ = std::min(open_bound_, open_estimate(entries, i));
         narrow(entries, i);
       }
       if (i >= entries.size()) break;
       expand(entries[i], static_cast<std::int32_t>(layer), static_cast<std::uint32_t>(i));
     }
-    for (Entry& entry : entries) {
-      trail.push_back({entry.parent_layer, entry.parent, std::move(entry.kernel)});
-      if (deepest_.size() < deepest_kept) deepest_.push_back(std::move(entry.state));
-    }
-    held_ -= arrived;
+    held_ = held_ + entries.size() - arrived;
   }
 
   void expand(const Entry& from, std::int32_t layer, std::uint32_t index) {
@@ -97,81 +118,105 @@ class ExactSearch {
     ++states_;
     complete_ = problem_.kernels(from.state, kernels_) && complete_;
     meter_.charge(kernels_.size());
-    for (Kernel& kernel : kernels_) {
-      const double cost = from.cost + problem_.price(from.state, kernel);
+    for (std::uint32_t k = 0; k < kernels_.size(); ++k) {
+      const double cost = from.cost + problem_.price(from.state, kernels_[k]);
       if (cost == infinity) continue;
-      State next = problem_.apply(from.state, kernel);
+      State next = problem_.apply(from.state, kernels_[k]);
       const double estimate = cost + problem_.bound(next);
       if (hopeless(estimate)) continue;
-      const auto target = static_cast<std::size_t>(problem_.progress(next) - first_);
-      layers_[target].push_back({std::move(next), cost, estimate, layer, index, std::move(kernel)});
+      Layer& target = layers_[static_cast<std::size_t>(problem_.progress(next) - first_)];
+      if (target.capacity() == 0) reuse(target);
+      if (dominated_by_last(target, next, cost)) continue;
+      target.push_back({std::move(next), cost, estimate, layer, index, k});
       ++held_;
     }
     meter_.hold(held_ * sizeof(Entry));
   }
 
-  // Without an incumbent even a state with an infinite bound is followed, to say how far a schedule can get.
-  bool hopeless(double estimate) const { return estimate >= upper_bound_ && upper_bound_ < infinity; }
-
-  // Drops dominated entries and those that cannot beat the incumbent; the cheapest first, ties in order of arrival.
-  void filter(std::vector<Entry>& entries) {
-    std::erase_if(entries, [&](const Entry& e) { return hopeless(e.estimate); });
-    std::stable_sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) { return a.cost < b.cost; });
-    std::size_t kept = 0;
-    classes_.clear();
-    for (std::size_t i = 0; i < entries.size(); ++i) {
-      if (is_dominated(entries, i)) continue;
-      if (kept != i) entries[kept] = std::move(entries[i]);
-      remember(entries[kept], kept);
-      ++kept;
-    }
-    entries.erase(entries.begin() + static_cast<std::ptrdiff_t>(kept), entries.end());
-    if (entries.size() > width_) {
-      std::stable_sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) { return a.estimate < b.estimate; });
-      entries.erase(entries.begin() + static_cast<std::ptrdiff_t>(width_), entries.end());
-    }
-  }
-
-  std::uint64_t class_of(const State& state) const {
-    if constexpr (HasDominance<P>)
-      return problem_.dominance_class(state);
-    else
-      return problem_.key(state);
-  }
-  bool is_dominated(const std::vector<Entry>& entries, std::size_t i) {
-    const auto found = classes_.find(class_of(entries[i].state));
-    if (found == classes_.end()) return false;
-    for (std::size_t other : found->second) {
-      if constexpr (HasDominance<P>) {
-        if (problem_.dominates(entries[other].state, entries[other].cost, entries[i].state, entries[i].cost)) return true;
-      } else {
-        if (entries[other].state == entries[i].state) return true;
-      }
+  // Siblings arrive next to each other and often beat each other: a look at the last few saves storing and sorting.
+  bool dominated_by_last(const Layer& layer, const State& state, double cost) const {
+    if constexpr (HasDominance<P>) {
+      const std::size_t from = layer.size() < siblings ? 0 : layer.size() - siblings;
+      for (std::size_t i = from; i < layer.size(); ++i)
+        if (problem_.dominates(layer[i].state, layer[i].cost, state, cost)) return true;
     }
     return false;
   }
-  void remember(const Entry& entry, std::size_t index) { classes_[class_of(entry.state)].push_back(index); }
+
+  // Arrival buffers are handed on from layer to layer.
+  void recycle(Layer& layer) {
+    layer.clear();
+    spare_.push_back(std::move(layer));
+    layer = {};
+  }
+  void reuse(Layer& layer) {
+    if (spare_.empty()) return;
+    layer = std::move(spare_.back());
+    spare_.pop_back();
+  }
+
+  // Without an incumbent even a state with an infinite bound is followed, to say how far a schedule can get.
+  bool hopeless(double estimate) const { return estimate >= upper_bound_ && upper_bound_ < infinity; }
+
+  // Keeps what is neither dominated nor unable to beat the incumbent; the cheapest first, ties by arrival.
+  void filter(Layer& arrivals, Layer& kept) {
+    ranking_.clear();
+    for (std::uint32_t i = 0; i < arrivals.size(); ++i)
+      if (!hopeless(arrivals[i].estimate)) ranking_.emplace_back(arrivals[i].cost, i);
+    std::sort(ranking_.begin(), ranking_.end());
+    classes_.clear();
+    chosen_.clear();
+    for (const auto& [cost, i] : ranking_)
+      if (keep(arrivals, i)) chosen_.push_back(i);
+    if (chosen_.size() > width_) {
+      std::stable_sort(chosen_.begin(), chosen_.end(),
+                       [&](std::uint32_t a, std::uint32_t b) { return arrivals[a].estimate < arrivals[b].estimate; });
+      chosen_.resize(width_);
+    }
+    kept.reserve(chosen_.size());
+    for (std::uint32_t i : chosen_) kept.push_back(std::move(arrivals[i]));
+  }
+
+  // Is arrival i undominated by those kept before it? Then it joins its class.
+  bool keep(const Layer& arrivals, std::uint32_t i) {
+    const Entry& entry = arrivals[i];
+    std::vector<std::uint32_t>& rivals = rivals_of(entry.state);
+    for (std::uint32_t other : rivals) {
+      if constexpr (HasDominance<P>) {
+        if (problem_.dominates(arrivals[other].state, arrivals[other].cost, entry.state, entry.cost)) return false;
+      } else {
+        if (arrivals[other].state == entry.state) return false;
+      }
+    }
+    rivals.push_back(i);
+    return true;
+  }
+
+  std::vector<std::uint32_t>& rivals_of(const State& state) {
+    if constexpr (HasDominance<P>)
+      return classes_.of(problem_.dominance_class(state));
+    else
+      return classes_.of(problem_.key(state));
+  }
 
   // A narrow pass from the present layer: its best completion bounds what is worth expanding.
-  void buy_incumbent(const std::vector<Entry>& entries) {
+  void buy_incumbent(std::size_t layer) {
     incumbent_ = true;
-    ExactSearch narrow_pass(problem_, options_);
-    narrow_pass.first_ = first_;
-    narrow_pass.layers_.assign(layers_.size(), {});
-    narrow_pass.width_ = options_.narrow_width;
-    const auto layer = static_cast<std::size_t>(problem_.progress(entries.front().state) - first_);
-    for (std::size_t later = layer + 1; later < layers_.size(); ++later) narrow_pass.layers_[later] = layers_[later];
-    narrow_pass.layers_[layer] = entries;
-    for (std::size_t at = layer; at + 1 < layers_.size(); ++at) narrow_pass.expand_layer(at);
-    meter_.charge(narrow_pass.meter_.steps());
-    for (const Entry& end : narrow_pass.layers_.back())
-      upper_bound_ = std::min(upper_bound_, end.cost * (1 + rounding));
+    ExactSearch pass(problem_, options_);
+    pass.prepare(first_);
+    pass.width_ = options_.narrow_width;
+    pass.layers_ = layers_;
+    pass.layers_[layer] = trail_[layer];
+    for (std::size_t at = layer; at + 1 < layers_.size(); ++at) pass.expand_layer(at);
+    meter_.charge(pass.meter_.steps());
+    for (const Entry& end : pass.layers_.back()) upper_bound_ = std::min(upper_bound_, end.cost * (1 + rounding));
   }
 
   // After the budget: from here on only a few states a layer, and no more proof.
   void narrow(std::vector<Entry>& entries, std::size_t from) {
     completing_ = true;
     width_ = options_.narrow_width;
+    upper_bound_ = infinity;
     const std::size_t room = from + options_.narrow_width;
     if (entries.size() > room) {
       std::stable_sort(entries.begin() + static_cast<std::ptrdiff_t>(from), entries.end(),
@@ -199,19 +244,19 @@ class ExactSearch {
     if (best == ends.end()) {
       result.infeasible = !completing_;
       result.lower_bound = completing_ ? open_bound_ : infinity;
-      if (result.infeasible) result.deepest = std::move(deepest_);
+      if (result.infeasible)
+        for (const Entry& entry : trail_[deepest_]) result.deepest.push_back(entry.state);
       return result;
     }
     result.found = true;
     result.cost = best->cost;
     result.lower_bound = std::min(open_bound_, best->cost);
     if (!completing_) result.proof = complete_ ? Proof::optimal : Proof::optimal_in_declared_space;
-    if (best->parent_layer >= 0) result.plan.push_back(best->kernel);
-    for (std::int32_t layer = best->parent_layer, index = static_cast<std::int32_t>(best->parent); layer >= 0;) {
-      const Step& step = trail_[static_cast<std::size_t>(layer)][static_cast<std::size_t>(index)];
-      if (step.parent_layer >= 0) result.plan.push_back(step.kernel);
-      layer = step.parent_layer;
-      index = static_cast<std::int32_t>(step.parent);
+    for (const Entry* at = &*best; at->parent_layer >= 0;) {
+      const Entry& parent = trail_[static_cast<std::size_t>(at->parent_layer)][at->parent];
+      problem_.kernels(parent.state, kernels_);
+      result.plan.push_back(kernels_[at->kernel]);
+      at = &parent;
     }
     std::reverse(result.plan.begin(), result.plan.end());
     return result;
@@ -220,16 +265,16 @@ class ExactSearch {
   const P& problem_;
   ExactOptions options_;
   Meter meter_;
-  static constexpr std::size_t deepest_kept = 4096;
-
   int first_ = 0;
   std::size_t width_ = unlimited;
-  std::vector<std::vector<Entry>> layers_;  // arrivals, by progress made since the start
-  std::vector<std::vector<Step>> trail_;    // by layer, as expanded
+  std::vector<Layer> layers_;  // arrivals, by progress made since the start
+  std::vector<Layer> trail_;   // expanded states, by the same
+  std::vector<Layer> spare_;
   std::vector<Kernel> kernels_;
-  std::unordered_map<std::uint64_t, std::vector<std::size_t>> classes_;
-  std::vector<State> deepest_;
-  std::size_t deepest_layer_ = 0;
+  std::vector<std::pair<double, std::uint32_t>> ranking_;
+  std::vector<std::uint32_t> chosen_;
+  ClassTable classes_;
+  std::size_t deepest_ = 0;
   double upper_bound_ = infinity;
   double open_bound_ = infinity;
   bool incumbent_ = false;

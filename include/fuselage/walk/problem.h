@@ -105,6 +105,7 @@ class WalkProblem {
 
   bool is_done(const State& s, int position) const;
   bool can_exploit() const;
+  double most_phantoms_save() const;
   void bound_suffixes();
   double least_run_cost(const Run& run) const;
 

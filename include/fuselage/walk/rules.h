@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -33,10 +34,10 @@ constexpr std::optional<Order> parse_order(std::string_view text) {
 
 inline constexpr std::array<int, 4> tiles = {32, 64, 128, 256};
 inline constexpr int default_tile = 128;
-inline constexpr int tile_index(int tile) {
-  for (int i = 0; i < 4; ++i)
-    if (tiles[static_cast<std::size_t>(i)] == tile) return i;
-  return -1;
+// Index into tiles, or -1: the tiles are the powers of two from 32 to 256.
+constexpr int tile_index(int tile) {
+  const bool known = tile >= 32 && tile <= 256 && std::has_single_bit(static_cast<unsigned>(tile));
+  return known ? std::countr_zero(static_cast<unsigned>(tile)) - 5 : -1;
 }
 
 // Cycles charged, instead of its latency, for a node that does not fit in fast memory even alone.
