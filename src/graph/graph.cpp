@@ -27,9 +27,15 @@ Dag make_dag(std::span<const Node> nodes) {
   return Dag(boost::edges_are_unsorted_multi_pass, edges.begin(), edges.end(), nodes.size());
 }
 
+// "3 -> 5 -> 3"; the middle of a long one is left out.
 std::string join_cycle(const std::vector<NodeId>& cycle) {
+  constexpr std::size_t shown = 12;
   std::string text;
-  for (NodeId id : cycle) text += fmt::format("{} -> ", id);
+  for (std::size_t i = 0; i < cycle.size(); ++i) {
+    if (cycle.size() > shown && i == shown / 2) text += fmt::format("... ({} nodes) -> ", cycle.size() - shown);
+    if (cycle.size() > shown && i >= shown / 2 && i < cycle.size() - shown / 2) continue;
+    text += fmt::format("{} -> ", cycle[i]);
+  }
   return text + fmt::format("{}", cycle.front());
 }
 

@@ -59,7 +59,8 @@ class GroupPricer {
   int mark_ = 0;
 };
 
-// The grouping rule of the greedy walk, shared by its accounting under every rule set. Whole groups, in order.
+}  // namespace
+
 Plan greedy_groups(const Graph& graph, const Hardware& hardware) {
   Plan plan;
   const double limit = 0.8 * static_cast<double>(hardware.fast_mem_capacity);
@@ -82,8 +83,6 @@ Plan greedy_groups(const Graph& graph, const Hardware& hardware) {
   }
   return plan;
 }
-
-}  // namespace
 
 double naive_latency(const Graph& graph, const Hardware& hardware) {
   GroupPricer pricer(graph, hardware);

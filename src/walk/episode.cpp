@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <limits>
 
 #include "fuselage/core/error.h"
 
@@ -55,7 +56,8 @@ double Episode::score() const {
   return std::max(-1.0, std::min(1.0, improvement() / 0.2));
 }
 
-// Working set of a run under the present residents. Entries of `retain` count once each, duplicates too.
+// Working set of a run under the present residents. Entries of `retain` count once each, duplicates too; a sum that
+// nobody's capacity reaches stops growing.
 Episode::GroupCheck Episode::check(const Run& run, int tile, std::span<const NodeId> retain) const {
   const Graph& graph = context_->graph();
   std::int64_t bytes = run.slices[static_cast<std::size_t>(tile_index(tile))] + resident_bytes_;
@@ -63,7 +65,8 @@ Episode::GroupCheck Episode::check(const Run& run, int tile, std::span<const Nod
     const bool inside = static_cast<unsigned>(graph.position(x) - run.first) < static_cast<unsigned>(run.count);
     bytes -= inside ? graph.bytes(x) : 0;
   }
-  for (NodeId x : retain) bytes += is_resident(x) ? 0 : graph.bytes(x);
+  for (NodeId x : retain)
+    if (__builtin_add_overflow(bytes, is_resident(x) ? 0 : graph.bytes(x), &bytes)) return {.working_set = std::numeric_limits<std::int64_t>::max()};
   return {.fits = bytes <= context_->hardware().fast_mem_capacity, .working_set = bytes};
 }
 

@@ -202,6 +202,22 @@ bool WalkProblem::kernels_physical(const State& s, std::vector<Kernel>& out) con
   return PhysicalKernels(*this, s, out).enumerate();
 }
 
+std::int64_t WalkProblem::working_set(const State& s, const Kernel& k) const {
+  IdList positions = k.nodes;
+  if (options_.order == Order::fixed)
+    for (int at = k.first; at < k.first + k.count; ++at) positions.push_back(at);
+  const Group group = make_group(graph_, positions);
+  const int tile = tiles[static_cast<std::size_t>(k.tile)];
+  std::int64_t total = 0;
+  for (NodeId x : s.resident) total += bytes(x);
+  for (NodeId x : k.retain)
+    if (!holds(s.resident, x)) total += bytes(x);
+  for (const IdList* streamed : {&group.inputs, &group.outputs})
+    for (NodeId x : *streamed)
+      if (!holds(s.resident, x) && !holds(k.retain, x)) total += slice_bytes(bytes(x), tile);
+  return total;
+}
+
 double WalkProblem::price_physical(const State& s, const Kernel& k) const {
   Group group;
   std::span<const NodeId> inputs;

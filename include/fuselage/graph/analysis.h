@@ -14,8 +14,8 @@ namespace fuselage {
 // The nodes of one cycle in edge order, or nothing if there is none. O(nodes + edges), no recursion.
 std::vector<NodeId> find_cycle(const Dag& dag);
 
-// Which nodes can be reached: the transitive closure. O(nodes^2) bits of memory, so for graphs of thousands
-// of nodes, not of hundreds of thousands.
+// Which nodes can be reached: the transitive closure. The answer takes nodes^2 bits and Boost's way to it about 30
+// bytes a pair, so it is for graphs of up to a few thousand nodes.
 class Reachability {
  public:
   explicit Reachability(const Graph& graph);

@@ -65,7 +65,8 @@ class ExactSearch {
 
   Outcome<State, Kernel> run(const State& start) {
     prepare(problem_.progress(start));
-    layers_[0].push_back({.state = start, .cost = 0, .estimate = problem_.bound(start)});
+    start_bound_ = problem_.bound(start);
+    layers_[0].push_back({.state = start, .cost = 0, .estimate = start_bound_});
     held_ = 1;
     for (std::size_t layer = 0; layer + 1 < layers_.size(); ++layer) expand_layer(layer);
     return finish();
@@ -250,8 +251,9 @@ class ExactSearch {
     }
     result.found = true;
     result.cost = best->cost;
-    result.lower_bound = std::min(open_bound_, best->cost);
     if (!completing_) result.proof = complete_ ? Proof::optimal : Proof::optimal_in_declared_space;
+    // Outside a space that was capped only the start's own bound holds.
+    result.lower_bound = std::min(complete_ ? open_bound_ : start_bound_, best->cost);
     for (const Entry* at = &*best; at->parent_layer >= 0;) {
       const Entry& parent = trail_[static_cast<std::size_t>(at->parent_layer)][at->parent];
       problem_.kernels(parent.state, kernels_);
@@ -277,6 +279,7 @@ class ExactSearch {
   std::size_t deepest_ = 0;
   double upper_bound_ = infinity;
   double open_bound_ = infinity;
+  double start_bound_ = 0;
   bool incumbent_ = false;
   bool completing_ = false;
   bool complete_ = true;

@@ -22,8 +22,14 @@ struct Greedy {
 // at most 0.8 of the capacity; a group retains the members that the very next node reads.
 Greedy greedy(const Graph& graph, const Hardware& hardware);
 
+// The groups of that walk as a plan, before any accounting.
+Plan greedy_groups(const Graph& graph, const Hardware& hardware);
+
 // The greedy grouping under `physical`: each group with its retain set at tile 128, 64, 32, then without at the
 // same tiles, then node by node at the first tile that fits. Nothing if that gets stuck.
 std::optional<Greedy> greedy_physical(const Graph& graph, const Hardware& hardware);
+
+// Every node alone under `physical`, nothing retained, at the first of the tiles 128, 64, 32 that fits.
+std::optional<Greedy> naive_physical(const Graph& graph, const Hardware& hardware);
 
 }  // namespace fuselage::walk

@@ -80,6 +80,10 @@ class WalkProblem {
   std::uint64_t dominance_class(const State& s) const;
   bool dominates(const State& a, double cost_a, const State& b, double cost_b) const;
 
+  // Bytes of fast memory that a kernel takes under `physical`; more than the capacity = not executable.
+  std::int64_t working_set(const State& s, const Kernel& k) const;
+  bool fits(const State& s, const Kernel& k) const { return working_set(s, k) <= hardware_.fast_mem_capacity; }
+
   // Could it pay to let a node run out of memory on purpose, for the flat penalty? Seed's accounting only.
   bool exploitable() const { return exploitable_; }
   Rules rules() const { return options_.rules; }

@@ -1,0 +1,58 @@
+// From a workload to an answer that can be trusted: an engine finds a plan, `simulate` prices it anew, and the
+// answer carries what it is measured against. This is what commands, datasets and servers call.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "fuselage/core/budget.h"
+#include "fuselage/graph/graph.h"
+#include "fuselage/search/outcome.h"
+#include "fuselage/walk/plan.h"
+#include "fuselage/walk/problem.h"
+#include "fuselage/walk/rules.h"
+
+namespace fuselage::oracle {
+
+// exact proves; greedy and naive play the two baselines as plans of the rule set.
+enum class Engine : std::uint8_t { exact, greedy, naive };
+inline constexpr std::array<std::string_view, 3> engine_names = {"exact", "greedy", "naive"};
+constexpr std::string_view name(Engine engine) { return engine_names[static_cast<std::size_t>(engine)]; }
+std::optional<Engine> parse_engine(std::string_view text);
+
+struct SolveOptions {
+  walk::Rules rules = walk::Rules::seed_honest;
+  walk::Order order = walk::Order::fixed;
+  Engine engine = Engine::exact;
+  Budget budget = {};
+};
+
+struct Solution {
+  bool found = false;  // is there a plan?
+  walk::Plan plan;
+  double latency = 0;  // cycles, as simulate prices the plan
+  std::optional<double> greedy_latency;  // the rule set's greedy figure; none if greedy gets stuck (physical only)
+  std::optional<double> naive_latency;
+  double lower_bound = 0;  // cycles
+  search::Proof proof = search::Proof::none;
+  StopReason stop = StopReason::exhausted;
+  std::uint64_t steps = 0;   // kernels priced
+  std::uint64_t states = 0;  // states expanded
+  double seconds = 0;
+  std::optional<walk::WalkProblem::Infeasible> infeasible;  // proven: no schedule exists (physical only)
+
+  double gap() const { return search::gap(latency, lower_bound); }
+  std::optional<double> improvement() const;  // (greedy - latency) / greedy
+  std::optional<double> score() const;        // improvement / 0.2 within [-1, 1], the environment's score
+};
+
+// Throws Error if no node fits in fast memory at all (which node, how much is missing). A plan that simulate
+// rejects or prices otherwise is an internal error: std::logic_error.
+Solution solve(const Workload& workload, const SolveOptions& options);
+
+// The kernels that an episode runs when it is played these actions to its end.
+walk::Plan play(const walk::EpisodeContext& context, walk::Rules rules, std::span<const walk::Action> actions);
+
+}  // namespace fuselage::oracle

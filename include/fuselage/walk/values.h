@@ -1,0 +1,34 @@
+// What every choice of an agent is worth: the value-to-go of an episode as it stands (open group, residents and all,
+// also where only a bad policy gets) and the Q value of any action, as the exact engine proves them.
+#pragma once
+
+#include <vector>
+
+#include "fuselage/core/budget.h"
+#include "fuselage/walk/episode.h"
+#include "fuselage/walk/problem.h"
+
+namespace fuselage::walk {
+
+struct Value {
+  double cycles = 0;    // least latency still to come, the open group included
+  bool proven = false;  // false: a capped space or a spent budget, so the true value may be lower
+};
+
+struct ActionValue {
+  Action action;
+  Value value;  // latency to come if this action is taken now and the best ones follow
+};
+
+// Cycles from here to the episode's end (max_steps included); 0 when it is done.
+Value value_to_go(const Episode& episode, const Budget& budget = {});
+
+Value q_value(const Episode& episode, const Action& action, const Budget& budget = {});
+
+// The canonical actions of a state: fuse or not, each tile, each set of the tensors that it can make sense to retain
+// now (members of the group after the action and its inputs that somebody reads later, and graph outputs among the
+// members). Sorted as listed; a fuse that the rules refuse is left out, since it is the same as not fusing.
+std::vector<Action> canonical_actions(const Episode& episode);
+std::vector<ActionValue> q_values(const Episode& episode, const Budget& budget = {});
+
+}  // namespace fuselage::walk

@@ -1,0 +1,142 @@
+#include "fuselage/oracle/solve.h"
+
+#include <algorithm>
+#include <limits>
+#include <stdexcept>
+
+#include "fuselage/core/error.h"
+#include "fuselage/oracle/simulate.h"
+#include "fuselage/search/exact.h"
+#include "fuselage/walk/baseline.h"
+
+namespace fuselage::oracle {
+namespace {
+
+using walk::Rules;
+
+// A machine on which not even one node runs is a mistake in the input, whatever the rules make of it.
+void check_something_fits(const Workload& workload, const walk::RunTable& runs) {
+  NodeId easiest = 0;
+  std::int64_t least = std::numeric_limits<std::int64_t>::max();
+  for (int at = 0; at < workload.graph.size(); ++at) {
+    const std::int64_t bytes = runs.run(at, 1).slices[0];
+    if (bytes >= least) continue;
+    least = bytes;
+    easiest = workload.graph.order()[static_cast<std::size_t>(at)];
+  }
+  const std::int64_t capacity = workload.hardware.fast_mem_capacity;
+  if (least > capacity)
+    fail("{}: hardware.fast_mem_capacity: {} B holds no kernel of this graph; node {}, the smallest, needs {} B at tile 32 ({} B more)",
+         workload.name, capacity, easiest, least, least - capacity);
+}
+
+void set_baselines(Solution& solution, const Workload& workload, Rules rules) {
+  if (rules != Rules::physical) {
+    solution.greedy_latency = walk::greedy(workload.graph, workload.hardware).latency;
+    solution.naive_latency = walk::naive_latency(workload.graph, workload.hardware);
+    return;
+  }
+  if (const auto greedy = walk::greedy_physical(workload.graph, workload.hardware)) solution.greedy_latency = greedy->latency;
+  if (const auto naive = walk::naive_physical(workload.graph, workload.hardware)) solution.naive_latency = naive->latency;
+}
+
+walk::Plan singles(const Graph& graph) {
+  walk::Plan plan;
+  for (NodeId v : graph.order()) plan.push_back({.nodes = {v}, .tile = walk::default_tile, .retain = {}});
+  return plan;
+}
+
+std::optional<walk::Plan> baseline_plan(const Workload& workload, const SolveOptions& options) {
+  const bool greedy = options.engine == Engine::greedy;
+  if (options.rules == Rules::physical) {
+    auto result = greedy ? walk::greedy_physical(workload.graph, workload.hardware) : walk::naive_physical(workload.graph, workload.hardware);
+    return result ? std::optional(std::move(result->plan)) : std::nullopt;
+  }
+  const walk::EpisodeContext context(workload);
+  const walk::Plan wanted = greedy ? walk::greedy_groups(workload.graph, workload.hardware) : singles(workload.graph);
+  return play(context, options.rules, walk::actions_of(wanted));
+}
+
+// The price of the independent check is the one that is reported.
+void reprice(Solution& solution, const Workload& workload, const SolveOptions& options, std::optional<double> claimed) {
+  const Simulation checked = simulate(workload.graph, workload.hardware, solution.plan, {.rules = options.rules, .order = options.order});
+  if (checked.fault) throw std::logic_error(fmt::format("{}: the plan found is illegal: {}", workload.name, checked.fault->message));
+  solution.latency = checked.latency;
+  if (claimed && std::abs(*claimed - checked.latency) > 1e-9 * checked.latency)
+    throw std::logic_error(fmt::format("{}: the search claims {} cycles, the check finds {}", workload.name, *claimed, checked.latency));
+}
+
+}  // namespace
+
+std::optional<Engine> parse_engine(std::string_view text) {
+  for (std::size_t i = 0; i < engine_names.size(); ++i)
+    if (engine_names[i] == text) return static_cast<Engine>(i);
+  return std::nullopt;
+}
+
+std::optional<double> Solution::improvement() const {
+  if (!found || !greedy_latency || *greedy_latency <= 0) return std::nullopt;
+  return (*greedy_latency - latency) / *greedy_latency;
+}
+
+std::optional<double> Solution::score() const {
+  const auto gain = improvement();
+  return gain ? std::optional(std::clamp(*gain / 0.2, -1.0, 1.0)) : std::nullopt;
+}
+
+walk::Plan play(const walk::EpisodeContext& context, Rules rules, std::span<const walk::Action> actions) {
+  walk::Episode episode(context, {.rules = rules});
+  walk::Plan plan;
+  walk::PlanKernel open;
+  for (const walk::Action& action : actions) {
+    if (episode.done()) break;
+    const int before = episode.group().count;
+    const NodeId node = episode.current_node();
+    const bool fresh = (episode.step(action), episode.group().first == context.graph().position(node));
+    // At the end of the episode the group has closed already: whether the last node joined it shows in the launches.
+    const bool joined = before > 0 && !fresh;
+    if (!joined) {
+      if (!open.nodes.empty()) plan.push_back(std::move(open));
+      open = {};
+    }
+    open.nodes.push_back(node);
+    open.tile = episode.group().tile;
+    open.retain = episode.group().retain;
+  }
+  if (!open.nodes.empty()) plan.push_back(std::move(open));
+  return plan;
+}
+
+Solution solve(const Workload& workload, const SolveOptions& options) {
+  Solution solution;
+  const walk::RunTable runs(workload.graph, workload.hardware);
+  check_something_fits(workload, runs);
+  set_baselines(solution, workload, options.rules);
+  const walk::WalkProblem problem(workload.graph, workload.hardware, runs, {.rules = options.rules, .order = options.order});
+  if (options.engine != Engine::exact) {
+    auto plan = baseline_plan(workload, options);
+    solution.lower_bound = problem.bound(problem.initial());
+    if (!plan) return solution;
+    solution.found = true;
+    solution.plan = std::move(*plan);
+    reprice(solution, workload, options, std::nullopt);
+    return solution;
+  }
+  auto outcome = search::exact(problem, {.budget = options.budget});
+  solution.found = outcome.found;
+  solution.stop = outcome.stop;
+  solution.steps = outcome.steps;
+  solution.states = outcome.states;
+  solution.seconds = outcome.seconds;
+  solution.lower_bound = outcome.lower_bound;
+  solution.proof = outcome.proof;
+  if (outcome.infeasible) solution.infeasible = problem.explain_infeasible(outcome.deepest);
+  if (!outcome.found) return solution;
+  solution.plan = problem.plan_of(outcome.plan);
+  reprice(solution, workload, options, outcome.cost);
+  const bool proven = solution.proof == search::Proof::optimal;
+  solution.lower_bound = proven ? solution.latency : std::min(outcome.lower_bound, solution.latency);
+  return solution;
+}
+
+}  // namespace fuselage::oracle

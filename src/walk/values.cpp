@@ -1,0 +1,89 @@
+#include "fuselage/walk/values.h"
+
+#include <algorithm>
+
+#include "fuselage/search/exact.h"
+
+namespace fuselage::walk {
+namespace {
+
+constexpr std::size_t most_retainable = 10;  // 2^10 sets; the ones with the most uses left if there are more
+
+std::vector<NodeId> worth_retaining(const Episode& episode, int first, int count) {
+  const Graph& graph = episode.context().graph();
+  const Run& run = episode.context().runs().run(first, count);
+  const auto later = [&](NodeId x) {
+    int uses = 0;
+    for (NodeId c : graph.consumers(x)) uses += graph.position(c) >= run.end();
+    return uses;
+  };
+  std::vector<NodeId> ids;
+  for (NodeId x : episode.context().runs().inputs(run))
+    if (later(x) > 0 && !episode.is_resident(x)) ids.push_back(x);
+  for (NodeId x : episode.context().runs().outputs(run))
+    if (later(x) > 0 || graph.uses(x) == 0) ids.push_back(x);
+  std::sort(ids.begin(), ids.end());
+  if (ids.size() > most_retainable) {
+    std::stable_sort(ids.begin(), ids.end(), [&](NodeId a, NodeId b) { return later(a) > later(b); });
+    ids.resize(most_retainable);
+    std::sort(ids.begin(), ids.end());
+  }
+  return ids;
+}
+
+void add_actions(const Episode& episode, bool fuse, std::vector<Action>& out) {
+  const int first = fuse ? episode.group().first : episode.position();
+  const int count = fuse ? episode.group().count + 1 : 1;
+  const std::vector<NodeId> ids = worth_retaining(episode, first, count);
+  Episode after = episode;
+  for (int tile : tiles) {
+    for (std::size_t set = 0; set < (std::size_t{1} << ids.size()); ++set) {
+      Action action{.fuse_with_prev = fuse, .tile = tile, .retain = {}};
+      for (std::size_t i = 0; i < ids.size(); ++i)
+        if (set >> i & 1) action.retain.push_back(ids[i]);
+      if (fuse) {
+        after = episode;
+        after.step(action);
+        if (after.error().kind != StepError::Kind::none) continue;
+      }
+      out.push_back(std::move(action));
+    }
+  }
+}
+
+}  // namespace
+
+Value value_to_go(const Episode& episode, const Budget& budget) {
+  if (episode.done()) return {.cycles = 0, .proven = true};
+  const WalkProblem problem(episode);
+  const auto outcome = search::exact(problem, {.budget = budget});
+  return {.cycles = outcome.cost, .proven = outcome.proof == search::Proof::optimal};
+}
+
+Value q_value(const Episode& episode, const Action& action, const Budget& budget) {
+  Episode after = episode;
+  after.step(action);
+  Value value = value_to_go(after, budget);
+  value.cycles += after.total_latency() - episode.total_latency();
+  return value;
+}
+
+std::vector<Action> canonical_actions(const Episode& episode) {
+  std::vector<Action> actions;
+  if (episode.done()) return actions;
+  add_actions(episode, false, actions);
+  const bool may_fuse = episode.group().count > 0 && episode.context().runs().longest(episode.group().first) > episode.group().count;
+  if (may_fuse) add_actions(episode, true, actions);
+  return actions;
+}
+
+std::vector<ActionValue> q_values(const Episode& episode, const Budget& budget) {
+  std::vector<ActionValue> values;
+  for (Action& action : canonical_actions(episode)) {
+    const Value value = q_value(episode, action, budget);
+    values.push_back({std::move(action), value});
+  }
+  return values;
+}
+
+}  // namespace fuselage::walk
