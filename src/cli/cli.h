@@ -1,6 +1,6 @@
-// What the commands share: how each one joins the program and how any of them ends. A command is one file with
-// one function here, which declares its options and what it does; main.cpp alone knows how a line of arguments
-// becomes a call and an exception an exit code.
+// What the commands share: how each one joins the program and how any of them ends. A command is one file
+// with one function here, which declares its options and what it does; main.cpp alone knows how a line of
+// arguments becomes a call and an exception an exit code.
 #pragma once
 
 namespace CLI {
@@ -15,8 +15,8 @@ inline constexpr int exit_negative = 1;   // the answer is no: an illegal plan, 
 inline constexpr int exit_bad_input = 2;  // bad usage or input: Error, or an option that CLI11 refuses
 inline constexpr int exit_internal = 3;   // a broken invariant; always a bug
 
-// Each adds its subcommand. If that is the one called it runs while the arguments are parsed, prints its answer
-// on stdout, and sets `exit_code` unless all is well; Error and std::logic_error are main's to report.
+// Each adds its subcommand. If that is the one called it runs while the arguments are parsed, prints its
+// answer on stdout, and sets `exit_code` unless all is well; Error and std::logic_error are main's to report.
 // `exit_code` must live as long as `app`.
 void add_search(CLI::App& app, int& exit_code);
 void add_generate(CLI::App& app, int& exit_code);

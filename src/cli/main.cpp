@@ -1,11 +1,123 @@
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <csignal>
+#include <new>
+#include <numeric>
 
 #include "cli.h"
+#include "fuselage/core/error.h"
+#include "fuselage/core/json.h"
+#include "terminal.h"
+
+namespace fuselage::cli {
+namespace {
+
+constexpr const char* footer = R"(Start here:
+  fuselage search all --out plans     the best schedule of the five fixed tasks, proven
+  fuselage explain plans/task4_mixed.json
+  fuselage search --help
+
+Exit code: 0 all is well, 1 the answer is no, 2 bad usage or input, 3 a bug.)";
+
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = std::exchange(row[0], i);
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+      diagonal = std::exchange(row[j], std::min({row[j] + 1, row[j - 1] + 1, replaced}));
+    }
+  }
+  return row.back();
+}
+
+// ", did you mean --rules?" if one of the words is near, else nothing.
+std::string suggestion(std::string_view given, const std::vector<std::string>& words) {
+  constexpr std::size_t longest = 40;
+  if (given.size() > longest) return {};
+  const auto distance = [&](const std::string& word) { return edit_distance(given, word); };
+  const auto nearest = std::min_element(
+      words.begin(), words.end(), [&](const auto& a, const auto& b) { return distance(a) < distance(b); });
+  return nearest != words.end() && distance(*nearest) <= 2 ? fmt::format("; did you mean {}?", *nearest) : "";
+}
+
+std::vector<std::string> words_of(const CLI::App& command) {
+  std::vector<std::string> words;
+  for (const CLI::App* sub : command.get_subcommands(nullptr)) words.push_back(sub->get_name());
+  for (const CLI::Option* option : command.get_options())
+    for (const std::string& name : option->get_lnames()) words.push_back("--" + name);
+  return words;
+}
+
+// What is wrong with the arguments, and what would be right.
+std::string usage_message(const CLI::App& app, const CLI::ParseError& error) {
+  const auto chosen = app.get_subcommands();
+  const CLI::App& command = chosen.empty() ? app : *chosen.front();
+  const std::string called = chosen.empty() ? "fuselage" : "fuselage " + command.get_name();
+  const std::vector<std::string> rest = app.remaining(true);
+  std::string message = error.what();
+  if (!rest.empty()) {
+    const bool is_command = chosen.empty() && rest.front().front() != '-';
+    message =
+        fmt::format("{} {}{}", quote(rest.front()), is_command ? "is no command" : "is not expected here",
+                    suggestion(rest.front(), words_of(command)));
+  }
+  return fmt::format("{}\nSee '{} --help'.", message, called);
+}
+
+void add_commands(CLI::App& app, int& exit_code) {
+  app.name("fuselage");
+  app.get_formatter()->label("Positionals", "Arguments");
+  app.get_formatter()->label("SUBCOMMAND", "COMMAND");
+  app.set_help_flag("-h,--help", "print this help and exit");
+  app.footer(footer);
+  app.require_subcommand(0, 1);
+  app.set_version_flag("--version", "fuselage " FUSELAGE_VERSION, "print the version and exit");
+  add_search(app, exit_code);
+  add_explain(app, exit_code);
+  add_check(app, exit_code);
+  add_generate(app, exit_code);
+  add_tasks(app, exit_code);
+  add_replay(app, exit_code);
+  for (CLI::App* command : app.get_subcommands(nullptr)) command->group("Commands");
+}
+
+int run(int argc, char** argv) {
+  CLI::App app(
+      "Finds and proves good schedules for tensor graphs: which ops to fuse into a kernel, how to\n"
+      "tile it, which tensors to keep in fast memory.");
+  int exit_code = exit_ok;
+  add_commands(app, exit_code);
+  try {
+    app.parse(argc, argv);
+    if (argc <= 1) write_stdout(app.help());
+  } catch (const CLI::CallForVersion& version) {
+    write_stdout(fmt::format("{}\n", version.what()));
+  } catch (const CLI::CallForHelp&) {
+    write_stdout(app.help());
+  } catch (const CLI::ParseError& error) {
+    print_error(usage_message(app, error));
+    return exit_bad_input;
+  }
+  return exit_code;
+}
+
+}  // namespace
+}  // namespace fuselage::cli
 
 int main(int argc, char** argv) {
-  CLI::App app;
-  int exit_code = fuselage::cli::exit_ok;
-  fuselage::cli::add_replay(app, exit_code);
-  CLI11_PARSE(app, argc, argv);
-  return exit_code;
+  using namespace fuselage::cli;
+  std::signal(SIGPIPE, SIG_IGN);  // a reader that leaves early is an error of write(), see write_stdout
+  try {
+    return run(argc, argv);
+  } catch (const fuselage::Error& error) {
+    print_error(error.what());
+    return exit_bad_input;
+  } catch (const std::bad_alloc&) {
+    print_error("out of memory");
+  } catch (const std::exception& error) {
+    print_error(fmt::format("internal: {}; this is a bug, please report it", error.what()));
+  }
+  return exit_internal;
 }

@@ -1,0 +1,139 @@
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "cli.h"
+#include "fuselage/core/error.h"
+#include "fuselage/core/files.h"
+#include "fuselage/graph/graph_json.h"
+#include "fuselage/walk/generator.h"
+#include "options.h"
+#include "terminal.h"
+
+namespace fuselage::cli {
+namespace {
+
+constexpr const char* footer =
+    R"(A seed gives the graph that the public environment draws for it. Without --curriculum graph i
+of --count N is drawn from seed + i, so that each can be drawn again alone. With --curriculum all
+graphs come from the one stream of --seed, one after the other, as a training run draws them:
+size, difficulty and shape too, harder ones at a higher LEVEL.
+
+One graph is printed as JSON, several as JSON Lines, one a line. 'fuselage search' reads both.
+Shapes are in elements of 4 bytes.
+
+Examples:
+  fuselage generate --ops 24 --difficulty hard --topology mixed --seed 7 --shape 256x256
+  fuselage generate --curriculum 0.6 --count 100 --seed 7 --out train.jsonl
+  fuselage generate --ops 40 --count 3 | fuselage search -)";
+
+struct GenerateCommand {
+  walk::GenerateOptions graph;
+  std::optional<std::int64_t> ops;
+  std::string seed = "0";
+  std::optional<double> level;  // of the curriculum
+  std::optional<std::int64_t> count;
+  std::string out;
+  bool json_lines = false;
+};
+
+constexpr std::int64_t max_count = 1'000'000;
+constexpr std::int64_t max_side = std::int64_t{1} << 31;
+
+void set_shape(walk::GenerateOptions& options, std::string_view text) {
+  const std::size_t cross = text.find('x');
+  if (cross == std::string_view::npos)
+    fail("--shape: {} is no shape; expected HEIGHTxWIDTH, for example 256x256", quote(text));
+  options.height = parse_count("--shape", text.substr(0, cross), {.min = 1, .max = max_side});
+  options.width = parse_count("--shape", text.substr(cross + 1), {.min = 1, .max = max_side});
+}
+
+// Hands out the graphs of one command in their order.
+class Source {
+ public:
+  explicit Source(const GenerateCommand& command) : command_(command) {
+    if (command_.level)
+      stream_.emplace(command_.seed);
+    else if (command_.count.value_or(1) > 1)
+      first_seed_ = parse_count("--seed", command_.seed,
+                                {.min = 0, .max = std::numeric_limits<std::int64_t>::max() - max_count});
+  }
+
+  Workload next() {
+    const std::int64_t index = index_++;
+    if (!command_.level) {
+      const std::string seed =
+          command_.count.value_or(1) > 1 ? fmt::format("{}", first_seed_ + index) : command_.seed;
+      return walk::generate_seeded(command_.graph, seed);
+    }
+    Workload workload = walk::generate_curriculum(*command_.level, *stream_);
+    workload.name += fmt::format("_c{}_s{}_{}", *command_.level, command_.seed, index);
+    return workload;
+  }
+
+ private:
+  const GenerateCommand& command_;
+  std::int64_t first_seed_ = 0;
+  std::int64_t index_ = 0;
+  std::optional<PythonRandom> stream_;  // of the curriculum
+};
+
+int generate(GenerateCommand command) {
+  if (command.ops) command.graph.num_ops = static_cast<int>(*command.ops);
+  const std::int64_t count = command.count.value_or(1);
+  const bool lines = command.json_lines || count > 1;
+  const Progress progress(command.out.empty() ? 0 : static_cast<std::size_t>(count));
+  Source source(command);
+  std::string file;
+  for (std::int64_t i = 0; i < count; ++i) {
+    const Workload workload = source.next();
+    const std::string text = lines ? workload_to_json_line(workload) : workload_to_json(workload);
+    if (!command.out.empty())
+      file += text;
+    else if (!write_stdout(text))
+      break;
+  }
+  if (!command.out.empty()) write_file_atomically(command.out, file);
+  return exit_ok;
+}
+
+void add_graph_options(CLI::App& app, GenerateCommand& command) {
+  CLI::Option* level = app.add_option_function<std::string>(
+                              "--curriculum",
+                              [&command](const std::string& text) {
+                                command.level = parse_number("--curriculum", text, 0, 1);
+                              },
+                              "draw training graphs of this difficulty, 0 to 1")
+                           ->option_text("LEVEL");
+  add_count(app, {"--ops", "N", "nodes, default 16; some topologies may stop one earlier"},
+            {.min = 1, .max = walk::max_generated_ops}, command.ops)
+      ->excludes(level);
+  add_choice(app, {"--difficulty", "NAME", "of the machine: easy, medium (default), hard, expert"},
+             walk::difficulty_names, command.graph.difficulty)
+      ->excludes(level);
+  add_choice(app,
+             {"--topology", "NAME", "mixed (default), linear, attention, residual, long_skip, adversarial"},
+             walk::topology_names, command.graph.topology)
+      ->excludes(level);
+  app.add_option_function<std::string>(
+         "--shape", [&command](const std::string& text) { set_shape(command.graph, text); },
+         "of every tensor, default 256x256")
+      ->option_text("HxW")
+      ->excludes(level);
+}
+
+}  // namespace
+
+void add_generate(CLI::App& app, int& exit_code) {
+  CLI::App& command = *app.add_subcommand("generate", "Draw graphs from a seed");
+  command.footer(footer);
+  auto options = std::make_shared<GenerateCommand>();
+  add_graph_options(command, *options);
+  command.add_option("--seed", options->seed, "an integer, default 0")->option_text("N");
+  add_count(command, {"--count", "N", "graphs to draw, default 1"}, {.min = 1, .max = max_count},
+            options->count);
+  command.add_option("--out", options->out, "write to FILE instead of stdout")->option_text("FILE");
+  command.add_flag("--jsonl", options->json_lines, "JSON Lines for a single graph too");
+  command.callback([options, &exit_code] { exit_code = generate(*options); });
+}
+
+}  // namespace fuselage::cli

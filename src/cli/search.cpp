@@ -1,0 +1,224 @@
+#include <CLI/CLI.hpp>
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <filesystem>
+#include <memory>
+#include <set>
+
+#include "cli.h"
+#include "fuselage/core/error.h"
+#include "fuselage/core/files.h"
+#include "fuselage/oracle/solve.h"
+#include "fuselage/walk/plan_json.h"
+#include "options.h"
+#include "search_report.h"
+#include "targets.h"
+#include "terminal.h"
+#include "units.h"
+
+namespace fuselage::cli {
+namespace {
+
+constexpr const char* footer =
+    R"(A step prices one kernel; it is the budget that gives the same answer everywhere. Budgets are
+per graph: when one ends, the best plan so far is printed with its bound, marked 'not proven'.
+So it is after Ctrl-C; a second one ends at once. Latencies are in cycles, memory in bytes.
+
+Exit code: 0, also when a budget ended; 1 if a budget or a baseline ended without any plan;
+2 for bad input and for graphs that have no schedule (the others are still done).
+
+Examples:
+  fuselage search all
+  fuselage search task4_mixed --rules physical --order free --out plans
+  fuselage search graphs.jsonl --steps 100000 --time 10 --json
+  fuselage search task2_residual --set slow_mem_bandwidth=12 --set max_fusion_depth=3
+  fuselage generate --ops 40 --difficulty expert --seed 7 | fuselage search -)";
+
+struct SearchOptions {
+  TargetOptions targets;
+  oracle::SolveOptions solve;
+  std::optional<std::int64_t> steps;  // kernels
+  std::optional<double> time;         // seconds
+  std::optional<std::int64_t> memory_mib;
+  std::string out;
+  bool json = false;
+};
+
+constexpr std::int64_t bytes_per_mib = std::int64_t{1} << 20;
+
+// A signal handler can reach nothing but this.
+std::atomic<bool> interrupted = false;
+
+// Ctrl-C once: finish with what there is. Twice: the default, which ends the process.
+void stop_on_interrupt() {
+  struct sigaction action {};
+  action.sa_handler = [](int) { interrupted.store(true, std::memory_order_relaxed); };
+  action.sa_flags = static_cast<int>(SA_RESETHAND | SA_RESTART);
+  ::sigaction(SIGINT, &action, nullptr);
+}
+
+// Names of plan files in one directory: of the graph's name what any file system takes, each name once.
+class PlanNames {
+ public:
+  std::string next(const std::string& name) {
+    std::string stem = name;
+    for (char& c : stem)
+      if (!is_plain(c)) c = '_';
+    if (stem.empty() || stem.front() == '.') stem.insert(0, "_");
+    std::string candidate = stem;
+    for (int copy = 2; !taken_.insert(candidate).second; ++copy) candidate = fmt::format("{}-{}", stem, copy);
+    return candidate + ".json";
+  }
+
+ private:
+  static bool is_plain(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
+           c == '_' || c == '-' || (static_cast<unsigned char>(c) & 0x80U) != 0;
+  }
+  std::set<std::string> taken_;
+};
+
+walk::PlanFile plan_file(const Workload& workload, const oracle::Solution& solution,
+                         const oracle::SolveOptions& options) {
+  walk::PlanFile file{.workload = workload, .rules = options.rules, .order = options.order};
+  file.kernels = solution.plan;
+  file.latency = solution.latency;
+  file.greedy_latency = solution.greedy_latency;
+  file.naive_latency = solution.naive_latency.value_or(0);
+  file.lower_bound = solution.lower_bound;
+  file.proof = search::name(solution.proof);
+  if (options.rules != walk::Rules::physical) file.actions = walk::actions_of(solution.plan);
+  return file;
+}
+
+std::string why_no_plan(const Workload& workload, const oracle::Solution& solution,
+                        const oracle::SolveOptions& options) {
+  if (const auto& infeasible = solution.infeasible)
+    return fmt::format(
+        "{}: no schedule exists under the rules {}: node {} needs a working set of at least {} B, but "
+        "fast_mem_capacity is {} B ({} B more)",
+        workload.name, walk::name(options.rules), infeasible->node, grouped(infeasible->smallest_working_set),
+        grouped(infeasible->capacity), grouped(infeasible->smallest_working_set - infeasible->capacity));
+  if (options.engine != oracle::Engine::exact)
+    return fmt::format("{}: the engine {} finds no plan under the rules {}; try --engine exact",
+                       workload.name, oracle::name(options.engine), walk::name(options.rules));
+  return fmt::format("{}: the budget ended ({}) before there was any plan; give it more", workload.name,
+                     name(solution.stop));
+}
+
+Answer search_one(const Workload& workload, const SearchOptions& options, const std::string& plan_path) {
+  Answer answer;
+  answer.name = workload.name;
+  answer.ops = workload.graph.size();
+  const auto start = std::chrono::steady_clock::now();
+  try {
+    answer.solution = oracle::solve(workload, options.solve);
+    answer.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    if (!answer.solution->found) {
+      answer.error = why_no_plan(workload, *answer.solution, options.solve);
+    } else if (!plan_path.empty()) {
+      write_file_atomically(plan_path, plan_to_json(plan_file(workload, *answer.solution, options.solve)));
+      answer.plan_path = plan_path;
+    }
+  } catch (const Error& error) {
+    answer.error = error.what();
+  }
+  return answer;
+}
+
+std::vector<Answer> search_all(const std::vector<Workload>& workloads, const SearchOptions& options) {
+  PlanNames names;
+  std::vector<Answer> answers;
+  const Progress progress(workloads.size());
+  for (const Workload& workload : workloads) {
+    if (interrupted) break;
+    progress.show(answers.size(), workload.name);
+    const bool keep = !options.out.empty();
+    const std::string path =
+        keep ? (std::filesystem::path(options.out) / names.next(workload.name)).string() : std::string();
+    answers.push_back(search_one(workload, options, path));
+  }
+  return answers;
+}
+
+int exit_code_of(const Answer& answer) {
+  if (answer.error.empty()) return exit_ok;
+  const bool only_unfound = answer.solution && !answer.solution->found && !answer.solution->infeasible;
+  return only_unfound ? exit_negative : exit_bad_input;
+}
+
+void set_budget(SearchOptions& options) {
+  Budget& budget = options.solve.budget;
+  if (options.steps) budget.steps = static_cast<std::uint64_t>(*options.steps);
+  if (options.memory_mib) budget.bytes = static_cast<std::uint64_t>(*options.memory_mib * bytes_per_mib);
+  if (options.time) budget.wall_seconds = *options.time;
+  budget.cancel = &interrupted;
+}
+
+std::string plans_line(const std::vector<Answer>& answers, const std::string& out) {
+  const auto written =
+      std::count_if(answers.begin(), answers.end(), [](const Answer& a) { return !a.plan_path.empty(); });
+  return fmt::format("{} plan{} written to {}\n", written, written == 1 ? "" : "s", out);
+}
+
+int search(SearchOptions options) {
+  if (options.solve.order == walk::Order::free && options.solve.rules != walk::Rules::physical)
+    fail("--order: free does not exist under the rules {}; expected --rules physical with it",
+         walk::name(options.solve.rules));
+  const std::vector<Workload> workloads = read_targets(options.targets);
+  set_budget(options);
+  stop_on_interrupt();
+  const std::vector<Answer> answers = search_all(workloads, options);
+  if (options.json) {
+    write_stdout(search_json(answers, options.solve).dump(2, ' ', false, Json::error_handler_t::replace) +
+                 '\n');
+  } else {
+    write_stdout(search_table(answers, options.solve));
+    if (!options.out.empty()) write_stdout(plans_line(answers, options.out));
+  }
+  int exit_code = exit_ok;
+  for (const Answer& answer : answers) {
+    if (!answer.error.empty()) print_error(answer.error);
+    exit_code = std::max(exit_code, exit_code_of(answer));
+  }
+  if (answers.size() < workloads.size())
+    print_note(fmt::format("interrupted; {} of {} graphs not searched", workloads.size() - answers.size(),
+                           workloads.size()));
+  return exit_code;
+}
+
+void add_budget_options(CLI::App& app, SearchOptions& options) {
+  add_count(app, {"--steps", "N", "end after about so many steps"}, {.min = 1}, options.steps);
+  app.add_option_function<std::string>(
+         "--time",
+         [&options](const std::string& text) { options.time = parse_number("--time", text, 1e-6, 1e9); },
+         "end after about so many seconds")
+      ->option_text("SECONDS");
+  add_count(app, {"--memory", "MIB", "end when search states take so many MiB"},
+            {.min = 1, .max = std::numeric_limits<std::int64_t>::max() / bytes_per_mib}, options.memory_mib);
+}
+
+}  // namespace
+
+void add_search(CLI::App& app, int& exit_code) {
+  CLI::App& command = *app.add_subcommand("search", "Find the best schedule of graphs, and prove it");
+  command.footer(footer);
+  auto options = std::make_shared<SearchOptions>();
+  add_target_options(command, options->targets);
+  add_choice(command,
+             {"--rules", "RULES",
+              "seed: the public environment to the bit; seed-honest (default): only\n"
+              "tensors that exist are retained; physical: what a machine could do"},
+             walk::rules_names, options->solve.rules);
+  add_choice(command, {"--order", "ORDER", "fixed (default); free: any topological order, physical only"},
+             walk::order_names, options->solve.order);
+  add_choice(command, {"--engine", "ENGINE", "exact (default) proves; greedy and naive are the baselines"},
+             oracle::engine_names, options->solve.engine);
+  add_budget_options(command, *options);
+  command.add_option("--out", options->out, "write each plan to DIR/NAME.json")->option_text("DIR");
+  command.add_flag("--json", options->json, "one JSON document instead of the table");
+  command.callback([options, &exit_code] { exit_code = search(*options); });
+}
+
+}  // namespace fuselage::cli

@@ -1,0 +1,157 @@
+#include "search_report.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <limits>
+
+#include "fuselage/search/outcome.h"
+#include "table.h"
+#include "units.h"
+
+namespace fuselage::cli {
+namespace {
+
+using nlohmann::ordered_json;
+using oracle::Solution;
+
+const std::vector<Column> columns = {{"task", Align::left},
+                                     {"ops"},
+                                     {"naive"},
+                                     {"greedy"},
+                                     {"best"},
+                                     {"improvement %"},
+                                     {"score"},
+                                     {"kernels"},
+                                     {"proof", Align::left},
+                                     {"states"},
+                                     {"time"}};
+
+std::string proof_cell(const Solution& solution) {
+  if (!solution.found) return solution.infeasible ? "infeasible" : "no plan";
+  if (solution.proof == search::Proof::optimal) return "optimal";
+  const bool space = solution.proof == search::Proof::optimal_in_declared_space;
+  const std::string words = space ? "best of space" : "not proven";
+  return space && solution.gap() == 0 ? words : fmt::format("{}, gap {}", words, gap_percent(solution.gap()));
+}
+
+std::vector<std::string> row_of(const Answer& answer) {
+  if (!answer.solution)
+    return {answer.name, grouped(std::int64_t{answer.ops}), "-", "-", "-", "-", "-", "-", "refused", "-",
+            "-"};
+  const Solution& solution = *answer.solution;
+  const auto improvement = solution.improvement();
+  const auto score = solution.score();
+  return {answer.name,
+          grouped(std::int64_t{answer.ops}),
+          cycles(solution.naive_latency),
+          cycles(solution.greedy_latency),
+          solution.found ? cycles(solution.latency) : "-",
+          improvement ? percent(*improvement) : "-",
+          score ? fmt::format("{:.3f}", *score) : "-",
+          solution.found ? grouped(static_cast<std::uint64_t>(solution.plan.size())) : "-",
+          proof_cell(solution),
+          grouped(solution.states),
+          duration(answer.seconds)};
+}
+
+std::string_view ended_by(StopReason stop) {
+  switch (stop) {
+    case StopReason::steps:
+      return "stopped by --steps";
+    case StopReason::memory:
+      return "stopped by --memory";
+    case StopReason::time:
+      return "stopped by --time";
+    case StopReason::cancelled:
+      return "interrupted";
+    case StopReason::exhausted:
+      break;
+  }
+  return "this engine proves nothing";
+}
+
+// What the table says of a plan that is not proven, in full.
+std::string open_line(const Answer& answer) {
+  const Solution& solution = *answer.solution;
+  return fmt::format("{}: not proven ({} after {} steps): best {}, no plan is below {} cycles\n", answer.name,
+                     ended_by(solution.stop), grouped(solution.steps), cycles(solution.latency),
+                     cycles(solution.lower_bound));
+}
+
+ordered_json number_or_null(double value) {
+  return std::isfinite(value) ? ordered_json(value) : ordered_json(nullptr);
+}
+ordered_json number_or_null(const std::optional<double>& value) {
+  return value ? number_or_null(*value) : ordered_json(nullptr);
+}
+ordered_json text_or_null(const std::string& text) {
+  return text.empty() ? ordered_json(nullptr) : ordered_json(text);
+}
+ordered_json limit_or_null(std::uint64_t limit) {
+  return limit == std::numeric_limits<std::uint64_t>::max() ? ordered_json(nullptr) : ordered_json(limit);
+}
+
+ordered_json infeasible_json(const Solution& solution) {
+  if (!solution.infeasible) return nullptr;
+  return {{"node", solution.infeasible->node},
+          {"capacity", solution.infeasible->capacity},
+          {"smallest_working_set", solution.infeasible->smallest_working_set}};
+}
+
+ordered_json answer_json(const Answer& answer) {
+  ordered_json json = {{"name", answer.name}, {"ops", answer.ops}, {"error", text_or_null(answer.error)}};
+  if (!answer.solution) return json;
+  const Solution& solution = *answer.solution;
+  const auto if_found = [&](ordered_json value) {
+    return solution.found ? std::move(value) : ordered_json(nullptr);
+  };
+  json["found"] = solution.found;
+  json["infeasible"] = infeasible_json(solution);
+  json["latency"] = if_found(solution.latency);
+  json["lower_bound"] = number_or_null(solution.lower_bound);
+  json["gap"] = if_found(solution.gap());
+  json["greedy_latency"] = number_or_null(solution.greedy_latency);
+  json["naive_latency"] = number_or_null(solution.naive_latency);
+  json["improvement"] = number_or_null(solution.improvement());
+  json["score"] = number_or_null(solution.score());
+  json["kernels"] = if_found(solution.plan.size());
+  json["proof"] = search::name(solution.proof);
+  json["stop"] = name(solution.stop);
+  json["steps"] = solution.steps;
+  json["states"] = solution.states;
+  json["seconds"] = answer.seconds;
+  json["plan"] = text_or_null(answer.plan_path);
+  return json;
+}
+
+}  // namespace
+
+std::string search_table(const std::vector<Answer>& answers, const oracle::SolveOptions& options) {
+  Table table(columns);
+  for (const Answer& answer : answers) table.add(row_of(answer));
+  std::string text = table.text() + '\n';
+  for (const Answer& answer : answers)
+    if (answer.solution && answer.solution->found && answer.solution->proof == search::Proof::none)
+      text += open_line(answer);
+  text += fmt::format(
+      "naive, greedy, best: latency in cycles; rules {}, order {}, engine {}.\n"
+      "improvement: (greedy - best) / greedy; score: improvement / 20%, within -1 and 1.\n",
+      walk::name(options.rules), walk::name(options.order), oracle::name(options.engine));
+  return text;
+}
+
+ordered_json search_json(const std::vector<Answer>& answers, const oracle::SolveOptions& options) {
+  ordered_json results = ordered_json::array();
+  for (const Answer& answer : answers) results.push_back(answer_json(answer));
+  return {{"rules", walk::name(options.rules)},
+          {"order", walk::name(options.order)},
+          {"engine", oracle::name(options.engine)},
+          {"budget",
+           {{"steps", limit_or_null(options.budget.steps)},
+            {"bytes", limit_or_null(options.budget.bytes)},
+            {"seconds", number_or_null(options.budget.wall_seconds)}}},
+          {"results", std::move(results)}};
+}
+
+}  // namespace fuselage::cli

@@ -1,0 +1,81 @@
+#include "targets.h"
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <iterator>
+#include <optional>
+
+#include "fuselage/core/error.h"
+#include "fuselage/core/files.h"
+#include "fuselage/core/json.h"
+#include "fuselage/graph/graph_json.h"
+#include "fuselage/walk/tasks.h"
+
+namespace fuselage::cli {
+namespace {
+
+std::string task_names() {
+  std::vector<std::string_view> names;
+  for (const walk::TaskSpec& task : walk::tasks()) names.push_back(task.name);
+  return join_names(names);
+}
+
+std::vector<Workload> read_tasks(std::string_view name, const std::optional<Hardware>& hardware) {
+  std::vector<Workload> workloads;
+  for (const walk::TaskSpec& task : walk::tasks()) {
+    if (name != "all" && name != task.name) continue;
+    workloads.push_back(walk::make_task(task));
+    if (hardware) workloads.back().hardware = *hardware;
+  }
+  return workloads;
+}
+
+// Is it meant as a file? Then the reader's error says what is wrong with it.
+bool looks_like_a_file(const std::string& target) {
+  return target == "-" || target.find_first_of("./") != std::string::npos || std::filesystem::exists(target);
+}
+
+std::vector<Workload> read_target(const std::string& target, const std::optional<Hardware>& hardware) {
+  std::vector<Workload> workloads = read_tasks(target, hardware);
+  if (!workloads.empty()) return workloads;
+  if (!looks_like_a_file(target))
+    fail("{} is no task and no file; expected one of all, {}, a JSON file, or - for stdin", quote(target),
+         task_names());
+  return read_workloads(read_file(target), source_name(target), hardware);
+}
+
+}  // namespace
+
+void add_target_options(CLI::App& app, TargetOptions& options) {
+  app.add_option("TARGET", options.targets,
+                 "a task (see 'fuselage tasks'), 'all' of them, a JSON or JSON Lines\n"
+                 "file with any number of graphs, or '-' for the same from stdin")
+      ->required()
+      ->option_text("...");
+  app.add_option("--hardware", options.hardware_file,
+                 "the machine to run on, instead of each graph's own:\na file as in datasets/hardware")
+      ->option_text("FILE");
+  app.add_option("--set", options.assignments,
+                 "one figure of the machine, after --hardware; may be given again.\n"
+                 "fast_mem_capacity (bytes), slow_mem_bandwidth (bytes per cycle),\n"
+                 "kernel_launch_cost (cycles), max_fusion_depth (nodes)")
+      ->option_text("FIELD=VALUE ...")
+      ->allow_extra_args(false);
+}
+
+std::vector<Workload> read_targets(const TargetOptions& options) {
+  std::optional<Hardware> hardware;
+  if (!options.hardware_file.empty())
+    hardware = read_hardware(read_file(options.hardware_file), source_name(options.hardware_file));
+  std::vector<Workload> workloads;
+  for (const std::string& target : options.targets) {
+    std::vector<Workload> read = read_target(target, hardware);
+    std::move(read.begin(), read.end(), std::back_inserter(workloads));
+  }
+  for (Workload& workload : workloads)
+    for (const std::string& assignment : options.assignments)
+      set_hardware_field(workload.hardware, assignment);
+  return workloads;
+}
+
+}  // namespace fuselage::cli

@@ -1,0 +1,21 @@
+// Figures as people read them: thousands apart, units said. Programs get theirs from --json, unrounded.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace fuselage::cli {
+
+std::string grouped(std::int64_t count);  // "12,345"
+std::string grouped(std::uint64_t count);
+// Two decimals, "1,910,476.16"; figures beyond 1e15 have an exponent.
+std::string cycles(double value);
+std::string cycles(const std::optional<double>& value);  // "-" for none
+// A fraction in percent without the sign: 0.0573 is "5.73".
+std::string percent(double fraction);
+// How far from proven: a fraction in percent, never rounded to nothing. "3.2%", "0.0041%".
+std::string gap_percent(double fraction);
+std::string duration(double seconds);  // "0.4 ms", "12.31 s"
+
+}  // namespace fuselage::cli
