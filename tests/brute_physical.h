@@ -95,6 +95,7 @@ class BrutePhysical {
     for (NodeId x : inputs) {
       if (resident.count(x)) continue;
       loads += graph_.bytes(x);
+      copies.insert(x);
       if (!retain.count(x)) working_set += slice_bytes(graph_.bytes(x), tile);
     }
     double cycles = 0;

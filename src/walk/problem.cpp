@@ -184,6 +184,7 @@ bool WalkProblem::dominates(const State& a, double cost_a, const State& b, doubl
 
 bool WalkProblem::kernels(const State& s, std::vector<Kernel>& out) const {
   out.clear();
+  if (progress(s) == end_) return true;
   return options_.rules == Rules::physical ? kernels_physical(s, out) : kernels_seed(s, out);
 }
 

@@ -68,12 +68,21 @@ Value q_value(const Episode& episode, const Action& action, const Budget& budget
   return value;
 }
 
+Action optimal_action(const Episode& episode, const Budget& budget) {
+  if (episode.done()) return {};
+  const WalkProblem problem(episode);
+  const std::vector<Action> actions = actions_of(problem.plan_of(search::exact(problem, {.budget = budget}).plan));
+  return actions[static_cast<std::size_t>(episode.group().count)];
+}
+
 std::vector<Action> canonical_actions(const Episode& episode) {
   std::vector<Action> actions;
   if (episode.done()) return actions;
   add_actions(episode, false, actions);
   const bool may_fuse = episode.group().count > 0 && episode.context().runs().longest(episode.group().first) > episode.group().count;
   if (may_fuse) add_actions(episode, true, actions);
+  const Action best = optimal_action(episode);
+  if (std::find(actions.begin(), actions.end(), best) == actions.end()) actions.push_back(best);
   return actions;
 }
 

@@ -25,9 +25,13 @@ Value value_to_go(const Episode& episode, const Budget& budget = {});
 
 Value q_value(const Episode& episode, const Action& action, const Budget& budget = {});
 
+// One action that an optimal schedule takes here.
+Action optimal_action(const Episode& episode, const Budget& budget = {});
+
 // The canonical actions of a state: fuse or not, each tile, each set of the tensors that it can make sense to retain
 // now (members of the group after the action and its inputs that somebody reads later, and graph outputs among the
-// members). Sorted as listed; a fuse that the rules refuse is left out, since it is the same as not fusing.
+// members), in this order; and optimal_action() last if it is none of them (`seed`: phantoms). A fuse that the rules
+// refuse is left out, since it is the same as not fusing. So the least of q_values() is value_to_go().
 std::vector<Action> canonical_actions(const Episode& episode);
 std::vector<ActionValue> q_values(const Episode& episode, const Budget& budget = {});
 
