@@ -97,13 +97,13 @@ int generate(GenerateCommand command) {
 }
 
 void add_graph_options(CLI::App& app, GenerateCommand& command) {
-  CLI::Option* level = app.add_option_function<std::string>(
-                              "--curriculum",
-                              [&command](const std::string& text) {
-                                command.level = parse_number("--curriculum", text, 0, 1);
-                              },
-                              "draw training graphs of this difficulty, 0 to 1")
-                           ->option_text("LEVEL");
+  const auto set_level = [&command](const std::string& text) {
+    command.level = parse_number("--curriculum", text, 0, 1);
+  };
+  CLI::Option* level =
+      name_value(app.add_option_function<std::string>("--curriculum", set_level,
+                                                      "draw training graphs of this difficulty, 0 to 1"),
+                 "LEVEL");
   add_count(app, {"--ops", "N", "nodes, default 16; some topologies may stop one earlier"},
             {.min = 1, .max = walk::max_generated_ops}, command.ops)
       ->excludes(level);
@@ -114,10 +114,8 @@ void add_graph_options(CLI::App& app, GenerateCommand& command) {
              {"--topology", "NAME", "mixed (default), linear, attention, residual, long_skip, adversarial"},
              walk::topology_names, command.graph.topology)
       ->excludes(level);
-  app.add_option_function<std::string>(
-         "--shape", [&command](const std::string& text) { set_shape(command.graph, text); },
-         "of every tensor, default 256x256")
-      ->option_text("HxW")
+  const auto set = [&command](const std::string& text) { set_shape(command.graph, text); };
+  name_value(app.add_option_function<std::string>("--shape", set, "of every tensor, default 256x256"), "HxW")
       ->excludes(level);
 }
 
@@ -128,10 +126,10 @@ void add_generate(CLI::App& app, int& exit_code) {
   command.footer(footer);
   auto options = std::make_shared<GenerateCommand>();
   add_graph_options(command, *options);
-  command.add_option("--seed", options->seed, "an integer, default 0")->option_text("N");
+  name_value(command.add_option("--seed", options->seed, "an integer, default 0"), "N");
   add_count(command, {"--count", "N", "graphs to draw, default 1"}, {.min = 1, .max = max_count},
             options->count);
-  command.add_option("--out", options->out, "write to FILE instead of stdout")->option_text("FILE");
+  name_value(command.add_option("--out", options->out, "write to FILE instead of stdout"), "FILE");
   command.add_flag("--jsonl", options->json_lines, "JSON Lines for a single graph too");
   command.callback([options, &exit_code] { exit_code = generate(*options); });
 }

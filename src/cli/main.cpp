@@ -50,13 +50,21 @@ std::vector<std::string> words_of(const CLI::App& command) {
   return words;
 }
 
+// CLI11's messages where they can be followed, ours for an option without its one value.
+std::string message_of(const CLI::ParseError& error) {
+  const std::string what = error.what();
+  const std::string option = what.substr(0, what.find(':'));
+  if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) == nullptr) return what;
+  return what.ends_with(" missing") ? option + ": its value is missing" : option + ": given more than once";
+}
+
 // What is wrong with the arguments, and what would be right.
 std::string usage_message(const CLI::App& app, const CLI::ParseError& error) {
   const auto chosen = app.get_subcommands();
   const CLI::App& command = chosen.empty() ? app : *chosen.front();
   const std::string called = chosen.empty() ? "fuselage" : "fuselage " + command.get_name();
   const std::vector<std::string> rest = app.remaining(true);
-  std::string message = error.what();
+  std::string message = message_of(error);
   if (!rest.empty()) {
     const bool is_command = chosen.empty() && rest.front().front() != '-';
     message =

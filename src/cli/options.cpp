@@ -38,13 +38,16 @@ double parse_number(std::string_view option, std::string_view text, double min, 
   return value;
 }
 
+CLI::Option* name_value(CLI::Option* option, const std::string& name) {
+  return option->type_name(name)->option_text(name);
+}
+
 CLI::Option* add_count(CLI::App& app, const OptionText& option, const CountRange& range,
                        std::optional<std::int64_t>& value) {
   const auto set = [flag = option.flag, range, &value](const std::string& text) {
     value = parse_count(flag, text, range);
   };
-  return app.add_option_function<std::string>(option.flag, set, option.description)
-      ->option_text(option.value);
+  return name_value(app.add_option_function<std::string>(option.flag, set, option.description), option.value);
 }
 
 }  // namespace fuselage::cli

@@ -33,13 +33,12 @@ struct CountRange {
 std::int64_t parse_count(std::string_view option, std::string_view text, const CountRange& range);
 double parse_number(std::string_view option, std::string_view text, double min, double max);
 
-// Both leave `value` alone if the option is not given.
+// Calls the value of an option by a name, in help and messages.
+CLI::Option* name_value(CLI::Option* option, const std::string& name);
+
+// Both leave `value` alone if the option is not given; it must live as long as `app`.
 CLI::Option* add_count(CLI::App& app, const OptionText& option, const CountRange& range,
                        std::optional<std::int64_t>& value);
-template <class Enum, std::size_t n>
-CLI::Option* add_choice(CLI::App& app, const OptionText& option, const std::array<std::string_view, n>& names,
-                        Enum& value);
-
 template <class Enum, std::size_t n>
 CLI::Option* add_choice(CLI::App& app, const OptionText& option, const std::array<std::string_view, n>& names,
                         Enum& value) {
@@ -51,8 +50,7 @@ CLI::Option* add_choice(CLI::App& app, const OptionText& option, const std::arra
     }
     fail("{}: {} is unknown; expected one of {}", flag, quote(text), join_names(names));
   };
-  return app.add_option_function<std::string>(option.flag, set, option.description)
-      ->option_text(option.value);
+  return name_value(app.add_option_function<std::string>(option.flag, set, option.description), option.value);
 }
 
 }  // namespace fuselage::cli

@@ -21,9 +21,13 @@ namespace fuselage::cli {
 namespace {
 
 constexpr const char* footer =
-    R"(A step prices one kernel; it is the budget that gives the same answer everywhere. Budgets are
-per graph: when one ends, the best plan so far is printed with its bound, marked 'not proven'.
-So it is after Ctrl-C; a second one ends at once. Latencies are in cycles, memory in bytes.
+    R"(A step prices one kernel; steps are the budget that gives the same answer everywhere. Budgets are
+per graph. When one ends, the search for a proof does: the best plan is completed, which takes some
+more steps, and printed with its bound, marked 'not proven'. So it is after Ctrl-C; a second one ends
+at once. Latencies are in cycles; states counts those that the search expanded.
+
+Under seed and seed-honest the greedy column is the figure of the environment, which reads last uses
+free. No plan can; --engine greedy plays the same groups as an agent would, and may come out above it.
 
 Exit code: 0, also when a budget ended; 1 if a budget or a baseline ended without any plan;
 2 for bad input and for graphs that have no schedule (the others are still done).
@@ -189,13 +193,13 @@ int search(SearchOptions options) {
 }
 
 void add_budget_options(CLI::App& app, SearchOptions& options) {
-  add_count(app, {"--steps", "N", "end after about so many steps"}, {.min = 1}, options.steps);
-  app.add_option_function<std::string>(
-         "--time",
-         [&options](const std::string& text) { options.time = parse_number("--time", text, 1e-6, 1e9); },
-         "end after about so many seconds")
-      ->option_text("SECONDS");
-  add_count(app, {"--memory", "MIB", "end when search states take so many MiB"},
+  add_count(app, {"--steps", "N", "stop proving after so many steps"}, {.min = 1}, options.steps);
+  const auto set_time = [&options](const std::string& text) {
+    options.time = parse_number("--time", text, 1e-6, 1e9);
+  };
+  name_value(app.add_option_function<std::string>("--time", set_time, "stop proving after so many seconds"),
+             "SECONDS");
+  add_count(app, {"--memory", "MIB", "stop proving when search states take so many MiB"},
             {.min = 1, .max = std::numeric_limits<std::int64_t>::max() / bytes_per_mib}, options.memory_mib);
 }
 
@@ -216,7 +220,7 @@ void add_search(CLI::App& app, int& exit_code) {
   add_choice(command, {"--engine", "ENGINE", "exact (default) proves; greedy and naive are the baselines"},
              oracle::engine_names, options->solve.engine);
   add_budget_options(command, *options);
-  command.add_option("--out", options->out, "write each plan to DIR/NAME.json")->option_text("DIR");
+  name_value(command.add_option("--out", options->out, "write each plan to DIR/NAME.json"), "DIR");
   command.add_flag("--json", options->json, "one JSON document instead of the table");
   command.callback([options, &exit_code] { exit_code = search(*options); });
 }

@@ -55,28 +55,34 @@ std::vector<std::string> row_of(const Answer& answer) {
           duration(answer.seconds)};
 }
 
+// What ended the search, in the words of the command line.
 std::string_view ended_by(StopReason stop) {
   switch (stop) {
     case StopReason::steps:
-      return "stopped by --steps";
+      return "--steps";
     case StopReason::memory:
-      return "stopped by --memory";
+      return "--memory";
     case StopReason::time:
-      return "stopped by --time";
+      return "--time";
     case StopReason::cancelled:
-      return "interrupted";
+      return "an interrupt";
     case StopReason::exhausted:
       break;
   }
-  return "this engine proves nothing";
+  return "itself";
 }
 
-// What the table says of a plan that is not proven, in full.
+// What the table says in full where a budget ended before there was a proof.
 std::string open_line(const Answer& answer) {
   const Solution& solution = *answer.solution;
-  return fmt::format("{}: not proven ({} after {} steps): best {}, no plan is below {} cycles\n", answer.name,
-                     ended_by(solution.stop), grouped(solution.steps), cycles(solution.latency),
-                     cycles(solution.lower_bound));
+  return fmt::format(
+      "{}: not proven, ended by {} at {} steps: best {} cycles, lower bound {} (no plan is below it)\n",
+      answer.name, ended_by(solution.stop), grouped(solution.steps), cycles(solution.latency),
+      cycles(solution.lower_bound));
+}
+
+bool is_open(const Answer& answer) {
+  return answer.solution && answer.solution->found && answer.solution->stop != StopReason::exhausted;
 }
 
 ordered_json number_or_null(double value) {
@@ -132,8 +138,7 @@ std::string search_table(const std::vector<Answer>& answers, const oracle::Solve
   for (const Answer& answer : answers) table.add(row_of(answer));
   std::string text = table.text() + '\n';
   for (const Answer& answer : answers)
-    if (answer.solution && answer.solution->found && answer.solution->proof == search::Proof::none)
-      text += open_line(answer);
+    if (is_open(answer)) text += open_line(answer);
   text += fmt::format(
       "naive, greedy, best: latency in cycles; rules {}, order {}, engine {}.\n"
       "improvement: (greedy - best) / greedy; score: improvement / 20%, within -1 and 1.\n",

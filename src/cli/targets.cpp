@@ -1,6 +1,5 @@
 #include "targets.h"
 
-#include <CLI/CLI.hpp>
 #include <filesystem>
 #include <iterator>
 #include <optional>
@@ -10,6 +9,7 @@
 #include "fuselage/core/json.h"
 #include "fuselage/graph/graph_json.h"
 #include "fuselage/walk/tasks.h"
+#include "options.h"
 
 namespace fuselage::cli {
 namespace {
@@ -52,14 +52,15 @@ void add_target_options(CLI::App& app, TargetOptions& options) {
                  "file with any number of graphs, or '-' for the same from stdin")
       ->required()
       ->option_text("...");
-  app.add_option("--hardware", options.hardware_file,
-                 "the machine to run on, instead of each graph's own:\na file as in datasets/hardware")
-      ->option_text("FILE");
-  app.add_option("--set", options.assignments,
-                 "one figure of the machine, after --hardware; may be given again.\n"
-                 "fast_mem_capacity (bytes), slow_mem_bandwidth (bytes per cycle),\n"
-                 "kernel_launch_cost (cycles), max_fusion_depth (nodes)")
-      ->option_text("FIELD=VALUE ...")
+  name_value(app.add_option("--hardware", options.hardware_file,
+                            "the machine to run on, instead of each graph's own:\n"
+                            "a file as in datasets/hardware"),
+             "FILE");
+  name_value(app.add_option("--set", options.assignments,
+                            "one figure of the machine, after --hardware; may be given again.\n"
+                            "fast_mem_capacity (bytes), slow_mem_bandwidth (bytes per cycle),\n"
+                            "kernel_launch_cost (cycles), max_fusion_depth (nodes)"),
+             "FIELD=VALUE")
       ->allow_extra_args(false);
 }
 

@@ -1,6 +1,5 @@
 #include "fuselage/walk/tasks.h"
 
-#include <CLI/CLI.hpp>
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -12,6 +11,7 @@
 #include "fuselage/graph/analysis.h"
 #include "fuselage/graph/graph_json.h"
 #include "fuselage/walk/baseline.h"
+#include "options.h"
 #include "table.h"
 #include "terminal.h"
 #include "units.h"
@@ -110,6 +110,8 @@ std::string task_to_json(const TaskSpec& task) {
 }
 
 int show_tasks(const TasksCommand& command) {
+  if (command.json && !command.directory.empty())
+    fail("--json: does not go with --write; expected one of them");
   if (!command.directory.empty()) {
     for (const TaskSpec& task : walk::tasks())
       write_file_atomically(
@@ -129,8 +131,8 @@ void add_tasks(CLI::App& app, int& exit_code) {
   command.footer(footer);
   auto options = std::make_shared<TasksCommand>();
   command.add_flag("--json", options->json, "one JSON document instead of the table");
-  command.add_option("--write", options->directory, "write DIR/TASK.json for each task instead")
-      ->option_text("DIR");
+  name_value(command.add_option("--write", options->directory, "write DIR/TASK.json for each task instead"),
+             "DIR");
   command.callback([options, &exit_code] { exit_code = show_tasks(*options); });
 }
 
