@@ -11,11 +11,14 @@
 #include "fuselage/oracle/simulate.h"
 #include "fuselage/search/exact.h"
 #include "fuselage/walk/problem.h"
-#include "fuselage/walk/values.h"
+#include "fuselage/oracle/values.h"
 #include "random_graphs.h"
 
 namespace fuselage::walk {
 namespace {
+
+using oracle::Value;
+using oracle::value_to_go;
 
 void expect_close(double got, double want, const std::string& what) {
   EXPECT_LE(std::abs(got - want), 1e-9 * std::max(1.0, std::abs(want))) << what << ": got " << got << ", brute force " << want;

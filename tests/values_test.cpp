@@ -1,7 +1,7 @@
 // Q values: the least is the value of the state, taking its action keeps the promise, and an episode played by optimal
 // actions ends at the optimum.
 
-#include "fuselage/walk/values.h"
+#include "fuselage/oracle/values.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -14,8 +14,10 @@
 #include "fuselage/walk/tasks.h"
 #include "random_graphs.h"
 
-namespace fuselage::walk {
+namespace fuselage::oracle {
 namespace {
+
+using namespace walk;
 
 class Values : public ::testing::TestWithParam<Rules> {};
 
@@ -80,4 +82,4 @@ TEST(Values, nothing_is_left_to_pay_at_the_end) {
 }
 
 }  // namespace
-}  // namespace fuselage::walk
+}  // namespace fuselage::oracle

@@ -1,17 +1,21 @@
-#include "fuselage/walk/values.h"
+#include "fuselage/oracle/values.h"
 
 #include <algorithm>
 
 #include "fuselage/search/exact.h"
+#include "fuselage/walk/problem.h"
 
-namespace fuselage::walk {
+namespace fuselage::oracle {
 namespace {
+
+using walk::Action;
+using walk::Episode;
 
 constexpr std::size_t most_retainable = 10;  // 2^10 sets; the ones with the most uses left if there are more
 
 std::vector<NodeId> worth_retaining(const Episode& episode, int first, int count) {
   const Graph& graph = episode.context().graph();
-  const Run& run = episode.context().runs().run(first, count);
+  const walk::Run& run = episode.context().runs().run(first, count);
   const auto later = [&](NodeId x) {
     int uses = 0;
     for (NodeId c : graph.consumers(x)) uses += graph.position(c) >= run.end();
@@ -36,7 +40,7 @@ void add_actions(const Episode& episode, bool fuse, std::vector<Action>& out) {
   const int count = fuse ? episode.group().count + 1 : 1;
   const std::vector<NodeId> ids = worth_retaining(episode, first, count);
   Episode after = episode;
-  for (int tile : tiles) {
+  for (int tile : walk::tiles) {
     for (std::size_t set = 0; set < (std::size_t{1} << ids.size()); ++set) {
       Action action{.fuse_with_prev = fuse, .tile = tile, .retain = {}};
       for (std::size_t i = 0; i < ids.size(); ++i)
@@ -44,7 +48,7 @@ void add_actions(const Episode& episode, bool fuse, std::vector<Action>& out) {
       if (fuse) {
         after = episode;
         after.step(action);
-        if (after.error().kind != StepError::Kind::none) continue;
+        if (after.error().kind != walk::StepError::Kind::none) continue;
       }
       out.push_back(std::move(action));
     }
@@ -55,7 +59,7 @@ void add_actions(const Episode& episode, bool fuse, std::vector<Action>& out) {
 
 Value value_to_go(const Episode& episode, const Budget& budget) {
   if (episode.done()) return {.cycles = 0, .proven = true};
-  const WalkProblem problem(episode);
+  const walk::WalkProblem problem(episode);
   const auto outcome = search::exact(problem, {.budget = budget});
   return {.cycles = outcome.cost, .proven = outcome.proof == search::Proof::optimal};
 }
@@ -70,8 +74,8 @@ Value q_value(const Episode& episode, const Action& action, const Budget& budget
 
 Action optimal_action(const Episode& episode, const Budget& budget) {
   if (episode.done()) return {};
-  const WalkProblem problem(episode);
-  const std::vector<Action> actions = actions_of(problem.plan_of(search::exact(problem, {.budget = budget}).plan));
+  const walk::WalkProblem problem(episode);
+  const std::vector<Action> actions = walk::actions_of(problem.plan_of(search::exact(problem, {.budget = budget}).plan));
   return actions[static_cast<std::size_t>(episode.group().count)];
 }
 
@@ -95,4 +99,4 @@ std::vector<ActionValue> q_values(const Episode& episode, const Budget& budget) 
   return values;
 }
 
-}  // namespace fuselage::walk
+}  // namespace fuselage::oracle

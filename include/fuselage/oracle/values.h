@@ -6,9 +6,8 @@
 
 #include "fuselage/core/budget.h"
 #include "fuselage/walk/episode.h"
-#include "fuselage/walk/problem.h"
 
-namespace fuselage::walk {
+namespace fuselage::oracle {
 
 struct Value {
   double cycles = 0;    // least latency still to come, the open group included
@@ -16,23 +15,23 @@ struct Value {
 };
 
 struct ActionValue {
-  Action action;
+  walk::Action action;
   Value value;  // latency to come if this action is taken now and the best ones follow
 };
 
 // Cycles from here to the episode's end (max_steps included); 0 when it is done.
-Value value_to_go(const Episode& episode, const Budget& budget = {});
+Value value_to_go(const walk::Episode& episode, const Budget& budget = {});
 
-Value q_value(const Episode& episode, const Action& action, const Budget& budget = {});
+Value q_value(const walk::Episode& episode, const walk::Action& action, const Budget& budget = {});
 
 // One action that an optimal schedule takes here.
-Action optimal_action(const Episode& episode, const Budget& budget = {});
+walk::Action optimal_action(const walk::Episode& episode, const Budget& budget = {});
 
 // The canonical actions of a state: fuse or not, each tile, each set of the tensors that it can make sense to retain
 // now (members of the group after the action and its inputs that somebody reads later, and graph outputs among the
 // members), in this order; and optimal_action() last if it is none of them (`seed`: phantoms). A fuse that the rules
 // refuse is left out, since it is the same as not fusing. So the least of q_values() is value_to_go().
-std::vector<Action> canonical_actions(const Episode& episode);
-std::vector<ActionValue> q_values(const Episode& episode, const Budget& budget = {});
+std::vector<walk::Action> canonical_actions(const walk::Episode& episode);
+std::vector<ActionValue> q_values(const walk::Episode& episode, const Budget& budget = {});
 
-}  // namespace fuselage::walk
+}  // namespace fuselage::oracle

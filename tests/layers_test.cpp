@@ -1,0 +1,74 @@
+// Which folder may include which (CONTRIBUTING.md, "Layers"): checked on the text of every source file.
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <regex>
+#include <set>
+#include <string>
+
+namespace fuselage {
+namespace {
+
+namespace fs = std::filesystem;
+
+const std::map<std::string, std::set<std::string>>& allowed() {
+  static const std::map<std::string, std::set<std::string>> table = {
+      {"core", {"core"}},
+      {"graph", {"core", "graph"}},
+      {"search", {"core", "search"}},
+      {"walk", {"core", "graph", "walk", "search/problem.h"}},
+      {"oracle", {"core", "graph", "search", "walk", "oracle"}},
+      {"cli", {"core", "graph", "search", "walk", "oracle"}},
+  };
+  return table;
+}
+
+void check_file(const fs::path& path, const std::string& layer, int& includes) {
+  static const std::regex include(R"re(#include "fuselage/(([a-z]+)/[a-z_]+\.h)")re");
+  std::ifstream in(path);
+  for (std::string line; std::getline(in, line);) {
+    std::smatch match;
+    if (!std::regex_search(line, match, include)) continue;
+    ++includes;
+    const auto& may = allowed().at(layer);
+    EXPECT_TRUE(may.count(match[1].str()) || may.count(match[2].str())) << path << " (" << layer << ") includes " << match[1].str();
+  }
+}
+
+TEST(Layers, includes_point_down) {
+  int includes = 0;
+  for (const char* root : {"include/fuselage", "src"}) {
+    for (const auto& entry : fs::recursive_directory_iterator(fs::path(FUSELAGE_SOURCE_DIR) / root)) {
+      if (!entry.is_regular_file()) continue;
+      const std::string layer = entry.path().parent_path().filename().string();
+      ASSERT_TRUE(allowed().count(layer)) << entry.path() << " lies in no known layer";
+      check_file(entry.path(), layer, includes);
+    }
+  }
+  EXPECT_GT(includes, 50);
+}
+
+// The independent check shares no code with the search or the episode.
+TEST(Layers, simulate_knows_plans_and_rules_only) {
+  const std::set<std::string> may = {"core/error.h", "graph/graph.h", "graph/hardware.h", "graph/op.h",
+                                     "walk/plan.h",  "walk/rules.h",  "oracle/simulate.h"};
+  static const std::regex include(R"re(#include "fuselage/([a-z]+/[a-z_]+\.h)")re");
+  int files = 0;
+  for (const auto& entry : fs::directory_iterator(fs::path(FUSELAGE_SOURCE_DIR) / "src/oracle")) {
+    if (entry.path().filename().string().rfind("simulate", 0) != 0) continue;
+    ++files;
+    std::ifstream in(entry.path());
+    for (std::string line; std::getline(in, line);) {
+      std::smatch match;
+      if (!std::regex_search(line, match, include)) continue;
+      EXPECT_TRUE(may.count(match[1].str())) << entry.path() << " includes " << match[1].str();
+    }
+  }
+  EXPECT_GE(files, 3);
+}
+
+}  // namespace
+}  // namespace fuselage
