@@ -1,11 +1,12 @@
-// The optimum of an episode by brute force: it steps the public game itself with every action, knows no kernels and
-// shares nothing with the engine. "Every" means both values of fuse, four tiles, and every retain list that holds each
-// id of the graph not at all, once or twice, and each id alone 64 times (enough to make any group invalid); the order
-// of entries does not matter to latencies.
+// The optimum of an episode by brute force: it steps the public game itself with every action, knows no
+// kernels and shares nothing with the engine. "Every" means both values of fuse, four tiles, and every retain
+// list that holds each id of the graph not at all, once or twice, and each id alone 64 times (enough to make
+// any group invalid); the order of entries does not matter to latencies.
 //
-// What is remembered: a step that does not fuse closes the open group, so what follows depends only on what is
-// resident then; a step that fuses replaces tile and retain list, so what follows does not depend on the old ones.
-// What closing costs and leaves is read off a twin episode that is cut (max_steps) where this one stands.
+// What is remembered: a step that does not fuse closes the open group, so what follows depends only on what
+// is resident then; a step that fuses replaces tile and retain list, so what follows does not depend on the
+// old ones. What closing costs and leaves is read off a twin episode that is cut (max_steps) where this one
+// stands.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// The optimum under `physical` by brute force, from the rules alone: every sequence of kernels with every retain set
-// and tile, remembered by (done, resident, which residents have a slow copy).
+// The optimum under `physical` by brute force, from the rules alone: every sequence of kernels with every
+// retain set and tile, remembered by (done, resident, which residents have a slow copy).
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,8 @@ namespace fuselage::walk {
 
 class BrutePhysical {
  public:
-  BrutePhysical(const Workload& workload, Order order) : graph_(workload.graph), hardware_(workload.hardware), order_(order) {}
+  BrutePhysical(const Workload& workload, Order order)
+      : graph_(workload.graph), hardware_(workload.hardware), order_(order) {}
 
   // Least latency of a schedule; infinite if there is none.
   double optimum() { return value({}, {}, {}); }
@@ -55,7 +56,8 @@ class BrutePhysical {
   }
   bool ready(NodeId v, const Ids& done, const Ids& group) const {
     const auto inputs = graph_.inputs(v);
-    return std::all_of(inputs.begin(), inputs.end(), [&](NodeId x) { return done.count(x) || group.count(x); });
+    return std::all_of(inputs.begin(), inputs.end(),
+                       [&](NodeId x) { return done.count(x) || group.count(x); });
   }
   bool in_turn(NodeId v, const Ids& done, const Ids& group) const {
     return order_ == Order::free || graph_.position(v) == static_cast<int>(done.size() + group.size());
@@ -80,7 +82,8 @@ class BrutePhysical {
     return best;
   }
 
-  double with(const Ids& group, const Ids& inputs, const Ids& retain, int tile, const Ids& done, const Ids& resident, const Ids& slow) {
+  double with(const Ids& group, const Ids& inputs, const Ids& retain, int tile, const Ids& done,
+              const Ids& resident, const Ids& slow) {
     Ids after = done;
     after.insert(group.begin(), group.end());
     const bool last = static_cast<int>(after.size()) == graph_.size();
@@ -100,11 +103,13 @@ class BrutePhysical {
     }
     double cycles = 0;
     std::vector<NodeId> in_order(group.begin(), group.end());
-    std::sort(in_order.begin(), in_order.end(), [&](NodeId a, NodeId b) { return graph_.position(a) < graph_.position(b); });
+    std::sort(in_order.begin(), in_order.end(),
+              [&](NodeId a, NodeId b) { return graph_.position(a) < graph_.position(b); });
     for (NodeId v : in_order) {
       cycles += node_cycles(graph_.node(v), tile);
       const auto consumers = graph_.consumers(v);
-      const bool leaves = consumers.empty() || std::any_of(consumers.begin(), consumers.end(), [&](NodeId c) { return !group.count(c); });
+      const bool leaves = consumers.empty() || std::any_of(consumers.begin(), consumers.end(),
+                                                           [&](NodeId c) { return !group.count(c); });
       if (!leaves || retain.count(v)) continue;
       working_set += slice_bytes(graph_.bytes(v), tile);
       writes += graph_.bytes(v);

@@ -1,5 +1,5 @@
-// The engine's optimum against brute force. Episodes are stepped with every action (brute_episode.h); `physical` is
-// enumerated here from its rules, kernel by kernel.
+// The engine's optimum against brute force. Episodes are stepped with every action (brute_episode.h);
+// `physical` is enumerated here from its rules, kernel by kernel.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -9,9 +9,9 @@
 #include "brute_episode.h"
 #include "brute_physical.h"
 #include "fuselage/oracle/simulate.h"
+#include "fuselage/oracle/values.h"
 #include "fuselage/search/exact.h"
 #include "fuselage/walk/problem.h"
-#include "fuselage/oracle/values.h"
 #include "random_graphs.h"
 
 namespace fuselage::walk {
@@ -21,7 +21,8 @@ using oracle::Value;
 using oracle::value_to_go;
 
 void expect_close(double got, double want, const std::string& what) {
-  EXPECT_LE(std::abs(got - want), 1e-9 * std::max(1.0, std::abs(want))) << what << ": got " << got << ", brute force " << want;
+  EXPECT_LE(std::abs(got - want), 1e-9 * std::max(1.0, std::abs(want)))
+      << what << ": got " << got << ", brute force " << want;
 }
 
 struct Batch {
@@ -58,10 +59,12 @@ void compare_with_episodes(Rules rules, const Batch& batch) {
       std::vector<NodeId> retain;
       for (NodeId x = 0; x < w.graph.size(); ++x)
         if (dice.chance(25)) retain.insert(retain.end(), static_cast<std::size_t>(dice.between(1, 2)), x);
-      played.step({.fuse_with_prev = dice.chance(60), .tile = dice.pick({32, 64, 128, 256}), .retain = retain});
+      played.step(
+          {.fuse_with_prev = dice.chance(60), .tile = dice.pick({32, 64, 128, 256}), .retain = retain});
       const Value value = value_to_go(played.episode);
       ASSERT_TRUE(value.proven) << name;
-      expect_close(value.cycles, brute.value(played), fmt::format("{} after {} steps", name, played.episode.steps()));
+      expect_close(value.cycles, brute.value(played),
+                   fmt::format("{} after {} steps", name, played.episode.steps()));
       if (::testing::Test::HasFailure()) return;
     }
   }
@@ -71,11 +74,13 @@ class BruteForceEpisodes : public ::testing::TestWithParam<std::tuple<Rules, Bat
 TEST_P(BruteForceEpisodes, optimum_and_values_are_equal) {
   compare_with_episodes(std::get<0>(GetParam()), std::get<1>(GetParam()));
 }
-INSTANTIATE_TEST_SUITE_P(seed_rules, BruteForceEpisodes,
-                         ::testing::Combine(::testing::Values(Rules::seed, Rules::seed_honest),
-                                            ::testing::Values(Batch{1, 40, 1}, Batch{2, 80, 2}, Batch{3, 160, 3}, Batch{4, 140, 4},
-                                                              Batch{5, 40, 5}, Batch{6, 40, 5}, Batch{7, 6, 6}, Batch{8, 6, 6},
-                                                              Batch{9, 60, 3, true}, Batch{10, 40, 4, true}, Batch{11, 8, 5, true})));
+INSTANTIATE_TEST_SUITE_P(
+    seed_rules, BruteForceEpisodes,
+    ::testing::Combine(::testing::Values(Rules::seed, Rules::seed_honest),
+                       ::testing::Values(Batch{1, 40, 1}, Batch{2, 80, 2}, Batch{3, 160, 3}, Batch{4, 140, 4},
+                                         Batch{5, 40, 5}, Batch{6, 40, 5}, Batch{7, 6, 6}, Batch{8, 6, 6},
+                                         Batch{9, 60, 3, true}, Batch{10, 40, 4, true},
+                                         Batch{11, 8, 5, true})));
 
 void compare_physical(Order order, const Batch& batch) {
   Dice dice(batch.seed);
@@ -94,7 +99,8 @@ void compare_physical(Order order, const Batch& batch) {
     }
     ASSERT_EQ(outcome.proof, search::Proof::optimal) << name;
     expect_close(outcome.cost, optimum, name);
-    const auto checked = oracle::simulate(w.graph, w.hardware, problem.plan_of(outcome.plan), {.rules = Rules::physical, .order = order});
+    const auto checked = oracle::simulate(w.graph, w.hardware, problem.plan_of(outcome.plan),
+                                          {.rules = Rules::physical, .order = order});
     ASSERT_TRUE(checked.legal()) << name << ": " << checked.fault->message;
     EXPECT_EQ(checked.latency, outcome.cost) << name;
   }
@@ -102,10 +108,13 @@ void compare_physical(Order order, const Batch& batch) {
 }
 
 class BruteForcePhysical : public ::testing::TestWithParam<std::tuple<Order, Batch>> {};
-TEST_P(BruteForcePhysical, optimum_is_equal) { compare_physical(std::get<0>(GetParam()), std::get<1>(GetParam())); }
+TEST_P(BruteForcePhysical, optimum_is_equal) {
+  compare_physical(std::get<0>(GetParam()), std::get<1>(GetParam()));
+}
 INSTANTIATE_TEST_SUITE_P(physical, BruteForcePhysical,
                          ::testing::Combine(::testing::Values(Order::fixed, Order::free),
-                                            ::testing::Values(Batch{21, 40, 1}, Batch{22, 80, 2}, Batch{23, 120, 3}, Batch{24, 160, 4},
+                                            ::testing::Values(Batch{21, 40, 1}, Batch{22, 80, 2},
+                                                              Batch{23, 120, 3}, Batch{24, 160, 4},
                                                               Batch{25, 100, 5}, Batch{26, 30, 6})));
 
 }  // namespace

@@ -19,7 +19,8 @@ namespace {
 TEST(Exact, toy_optimum) {
   for (std::uint64_t seed = 0; seed < 300; ++seed) {
     const ToyProblem toy(1 + static_cast<int>(seed % 12), 1 + static_cast<int>(seed % 5), seed);
-    for (std::size_t wide : {std::size_t{1}, std::size_t{256}}) {  // with and without an incumbent to prune by
+    for (std::size_t wide :
+         {std::size_t{1}, std::size_t{256}}) {  // with and without an incumbent to prune by
       const auto outcome = exact(toy, {.wide_layer = wide, .narrow_width = 1});
       const double optimum = toy.optimum();
       if (optimum == std::numeric_limits<double>::infinity()) {
@@ -57,9 +58,15 @@ Workload dense_graph(int nodes) {
     std::vector<NodeId> inputs;
     for (NodeId back = 1; back <= std::min(id, 9); ++back)
       if (back == 1 || dice.chance(45)) inputs.push_back(id - back);
-    list.push_back(derived_node(dice.pick({Op::matmul, Op::relu, Op::add}), 64, 32 * dice.between(1, 5), inputs));
+    list.push_back(
+        derived_node(dice.pick({Op::matmul, Op::relu, Op::add}), 64, 32 * dice.between(1, 5), inputs));
   }
-  return {"dense", Graph(std::move(list)), {.fast_mem_capacity = 150'000, .slow_mem_bandwidth = 1, .kernel_launch_cost = 1000, .max_fusion_depth = 4}};
+  return {"dense",
+          Graph(std::move(list)),
+          {.fast_mem_capacity = 150'000,
+           .slow_mem_bandwidth = 1,
+           .kernel_launch_cost = 1000,
+           .max_fusion_depth = 4}};
 }
 
 class Budgets : public ::testing::TestWithParam<walk::Rules> {};
@@ -77,7 +84,8 @@ TEST_P(Budgets, a_spent_budget_gives_a_plan_and_a_bound) {
     EXPECT_LE(outcome.lower_bound, outcome.cost) << steps;
     EXPECT_GT(outcome.lower_bound, 0) << steps;
     best_bound = std::max(best_bound, outcome.lower_bound);
-    const auto checked = oracle::simulate(w.graph, w.hardware, problem.plan_of(outcome.plan), {.rules = GetParam()});
+    const auto checked =
+        oracle::simulate(w.graph, w.hardware, problem.plan_of(outcome.plan), {.rules = GetParam()});
     EXPECT_TRUE(checked.legal()) << steps << ": " << checked.fault->message;
     EXPECT_NEAR(checked.latency, outcome.cost, 1e-9 * outcome.cost);
     EXPECT_GE(outcome.cost, best_bound) << steps << ": a plan below a lower bound";
@@ -100,7 +108,9 @@ TEST_P(Budgets, memory_time_and_cancel_end_it_too) {
   EXPECT_EQ(by_hand.stop, StopReason::cancelled);
 }
 
-INSTANTIATE_TEST_SUITE_P(rules, Budgets, ::testing::Values(walk::Rules::seed, walk::Rules::seed_honest, walk::Rules::physical));
+INSTANTIATE_TEST_SUITE_P(rules, Budgets,
+                         ::testing::Values(walk::Rules::seed, walk::Rules::seed_honest,
+                                           walk::Rules::physical));
 
 TEST(Exact, same_search_twice_is_the_same) {
   PythonRandom random(5);
@@ -120,7 +130,8 @@ TEST(Exact, same_search_twice_is_the_same) {
 TEST(Exact, pruning_by_an_incumbent_keeps_the_optimum) {
   for (std::uint64_t seed = 0; seed < 12; ++seed) {
     PythonRandom random(seed);
-    const Workload w = walk::generate({.num_ops = 90, .difficulty = static_cast<walk::Difficulty>(seed % 4)}, random);
+    const Workload w =
+        walk::generate({.num_ops = 90, .difficulty = static_cast<walk::Difficulty>(seed % 4)}, random);
     const walk::RunTable runs(w.graph, w.hardware);
     for (walk::Rules rules : {walk::Rules::seed, walk::Rules::seed_honest, walk::Rules::physical}) {
       const walk::WalkProblem problem(w.graph, w.hardware, runs, {.rules = rules});

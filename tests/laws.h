@@ -1,5 +1,5 @@
-// The laws that every problem must obey, whatever its family: engines rely on nothing else. Checked along random walks
-// and against the exact optimum of the states met there.
+// The laws that every problem must obey, whatever its family: engines rely on nothing else. Checked along
+// random walks and against the exact optimum of the states met there.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -49,7 +49,8 @@ void check_state(const P& p, const typename P::State& s, const std::string& name
 
 // `costed`: states of equal progress with the cost at which each was reached.
 template <HasDominance P>
-void check_dominance(const P& p, const std::vector<std::pair<typename P::State, double>>& costed, const std::string& name) {
+void check_dominance(const P& p, const std::vector<std::pair<typename P::State, double>>& costed,
+                     const std::string& name) {
   for (const auto& [a, cost_a] : costed) {
     for (const auto& [b, cost_b] : costed) {
       if (p.progress(a) != p.progress(b) || !p.dominates(a, cost_a, b, cost_b)) continue;

@@ -14,7 +14,8 @@ using walk::Rules;
 
 TEST(Laws, toy) {
   Dice dice(1);
-  for (std::uint64_t seed = 0; seed < 20; ++seed) search::check_laws(search::ToyProblem(7, 3, seed), dice, fmt::format("toy {}", seed));
+  for (std::uint64_t seed = 0; seed < 20; ++seed)
+    search::check_laws(search::ToyProblem(7, 3, seed), dice, fmt::format("toy {}", seed));
 }
 
 struct Variant {
@@ -29,20 +30,22 @@ TEST_P(WalkLaws, hold_on_random_graphs) {
     const bool costly = dice.chance(20);
     const Workload w = random_workload(dice, {.nodes = dice.between(1, costly ? 4 : 7), .costly = costly});
     const walk::RunTable runs(w.graph, w.hardware);
-    const walk::WalkProblem problem(w.graph, w.hardware, runs, {.rules = GetParam().rules, .order = GetParam().order});
+    const walk::WalkProblem problem(w.graph, w.hardware, runs,
+                                    {.rules = GetParam().rules, .order = GetParam().order});
     search::check_laws(problem, dice, fmt::format("{} graph {}", walk::name(GetParam().rules), i));
   }
 }
 
 INSTANTIATE_TEST_SUITE_P(rules, WalkLaws,
-                         ::testing::Values(Variant{Rules::seed}, Variant{Rules::seed_honest}, Variant{Rules::physical},
-                                           Variant{Rules::physical, Order::free}));
+                         ::testing::Values(Variant{Rules::seed}, Variant{Rules::seed_honest},
+                                           Variant{Rules::physical}, Variant{Rules::physical, Order::free}));
 
 TEST(WalkProblem, free_order_needs_physical) {
   Dice dice(2);
   const Workload w = random_workload(dice, {});
   const walk::RunTable runs(w.graph, w.hardware);
-  EXPECT_THROW(walk::WalkProblem(w.graph, w.hardware, runs, {.rules = Rules::seed, .order = Order::free}), Error);
+  EXPECT_THROW(walk::WalkProblem(w.graph, w.hardware, runs, {.rules = Rules::seed, .order = Order::free}),
+               Error);
 }
 
 }  // namespace

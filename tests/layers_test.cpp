@@ -34,7 +34,8 @@ void check_file(const fs::path& path, const std::string& layer, int& includes) {
     if (!std::regex_search(line, match, include)) continue;
     ++includes;
     const auto& may = allowed().at(layer);
-    EXPECT_TRUE(may.count(match[1].str()) || may.count(match[2].str())) << path << " (" << layer << ") includes " << match[1].str();
+    EXPECT_TRUE(may.count(match[1].str()) || may.count(match[2].str()))
+        << path << " (" << layer << ") includes " << match[1].str();
   }
 }
 

@@ -1,5 +1,5 @@
-// Random workloads for tests: small, odd, and tight in memory on purpose. The draws are spelled out, since the
-// distributions of the standard library are not the same everywhere.
+// Random workloads for tests: small, odd, and tight in memory on purpose. The draws are spelled out, since
+// the distributions of the standard library are not the same everywhere.
 #pragma once
 
 #include <cstdint>
@@ -37,7 +37,8 @@ inline Workload random_workload(Dice& dice, const RandomGraphOptions& options) {
   std::vector<NodeId> ids(static_cast<std::size_t>(n));
   for (int i = 0; i < n; ++i) ids[static_cast<std::size_t>(i)] = i;
   if (options.shuffled)
-    for (int i = n - 1; i > 0; --i) std::swap(ids[static_cast<std::size_t>(i)], ids[static_cast<std::size_t>(dice.below(i + 1))]);
+    for (int i = n - 1; i > 0; --i)
+      std::swap(ids[static_cast<std::size_t>(i)], ids[static_cast<std::size_t>(dice.below(i + 1))]);
   std::vector<Node> nodes(static_cast<std::size_t>(n));
   std::int64_t largest = 0;
   for (int i = 0; i < n; ++i) {

@@ -1,5 +1,6 @@
-// A toy problem with a known optimum: cross a strip of `length` columns and `rows` rows, one or two columns a move, to
-// any row; a move costs a number hashed from its ends. Small enough for a table, blind to everything of this project.
+// A toy problem with a known optimum: cross a strip of `length` columns and `rows` rows, one or two columns a
+// move, to any row; a move costs a number hashed from its ends. Small enough for a table, blind to everything
+// of this project.
 #pragma once
 
 #include <algorithm>
@@ -48,7 +49,8 @@ class ToyProblem {
 
   // The optimum by a table from the far end; infinite if the strip cannot be crossed.
   double optimum() const {
-    std::vector<std::vector<double>> left(static_cast<std::size_t>(length_) + 1, std::vector<double>(static_cast<std::size_t>(rows_), 0.0));
+    std::vector<std::vector<double>> left(static_cast<std::size_t>(length_) + 1,
+                                          std::vector<double>(static_cast<std::size_t>(rows_), 0.0));
     std::vector<Kernel> moves;
     for (int column = length_ - 1; column >= 0; --column) {
       for (int row = 0; row < rows_; ++row) {
@@ -57,7 +59,9 @@ class ToyProblem {
         kernels(s, moves);
         for (const Kernel& k : moves) {
           const State next = apply(s, k);
-          best = std::min(best, price(s, k) + left[static_cast<std::size_t>(next.column)][static_cast<std::size_t>(next.row)]);
+          best = std::min(
+              best,
+              price(s, k) + left[static_cast<std::size_t>(next.column)][static_cast<std::size_t>(next.row)]);
         }
         left[static_cast<std::size_t>(column)][static_cast<std::size_t>(row)] = best;
       }

@@ -1,5 +1,5 @@
-// Q values: the least is the value of the state, taking its action keeps the promise, and an episode played by optimal
-// actions ends at the optimum.
+// Q values: the least is the value of the state, taking its action keeps the promise, and an episode played
+// by optimal actions ends at the optimum.
 
 #include "fuselage/oracle/values.h"
 
@@ -40,7 +40,8 @@ TEST_P(Values, the_least_q_is_the_value_and_each_q_is_brute_force) {
         EXPECT_NEAR(q.cycles, paid + brute.value(next), 1e-9 * q.cycles) << "graph " << i;
       }
       EXPECT_NEAR(least, value, 1e-9 * value) << "graph " << i;
-      played.step({.fuse_with_prev = dice.chance(50), .tile = dice.pick({32, 128}), .retain = {dice.below(3)}});
+      played.step(
+          {.fuse_with_prev = dice.chance(50), .tile = dice.pick({32, 128}), .retain = {dice.below(3)}});
     }
   }
 }
@@ -52,7 +53,8 @@ TEST_P(Values, playing_optimal_actions_reaches_the_optimum) {
     const double optimum = oracle::solve(w, {.rules = GetParam()}).latency;
     Episode episode(context, {.rules = GetParam()});
     while (!episode.done()) {
-      EXPECT_NEAR(episode.total_latency() + value_to_go(episode).cycles, optimum, 1e-9 * optimum) << task.name;
+      EXPECT_NEAR(episode.total_latency() + value_to_go(episode).cycles, optimum, 1e-9 * optimum)
+          << task.name;
       episode.step(optimal_action(episode));
     }
     EXPECT_NEAR(episode.total_latency(), optimum, 1e-9 * optimum) << task.name;

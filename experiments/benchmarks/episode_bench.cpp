@@ -1,5 +1,5 @@
-// Steps a second of the episode on task4_mixed, beside what the public Python environment was measured to do on one
-// core: about 70,000 steps/s without and 34,000 with observations.
+// Steps a second of the episode on task4_mixed, beside what the public Python environment was measured to do
+// on one core: about 70,000 steps/s without and 34,000 with observations.
 
 #include <benchmark/benchmark.h>
 
@@ -23,7 +23,8 @@ const EpisodeContext& task4() {
 
 void report(benchmark::State& state, std::int64_t steps, double python) {
   state.counters["steps/s"] = benchmark::Counter(static_cast<double>(steps), benchmark::Counter::kIsRate);
-  state.counters["x_python"] = benchmark::Counter(static_cast<double>(steps) / python, benchmark::Counter::kIsRate);
+  state.counters["x_python"] =
+      benchmark::Counter(static_cast<double>(steps) / python, benchmark::Counter::kIsRate);
 }
 
 void step_constant(benchmark::State& state) {
@@ -41,7 +42,8 @@ void step_constant(benchmark::State& state) {
 }
 BENCHMARK(step_constant);
 
-// A fixed sequence of 4096 random actions: any tile, up to three random ids retained, fused two times of three.
+// A fixed sequence of 4096 random actions: any tile, up to three random ids retained, fused two times of
+// three.
 struct RandomActions {
   std::vector<std::vector<fuselage::NodeId>> retain;
   std::vector<ActionView> actions;

@@ -1,5 +1,5 @@
-// Time to a proven optimum: generated graphs of 50 nodes (mean over 100 seeds), and long chains of attention and
-// residual blocks.
+// Time to a proven optimum: generated graphs of 50 nodes (mean over 100 seeds), and long chains of attention
+// and residual blocks.
 
 #include <benchmark/benchmark.h>
 
@@ -19,7 +19,8 @@ std::vector<Workload> expert_graphs() {
   std::vector<Workload> workloads;
   for (std::uint64_t seed = 0; seed < 100; ++seed) {
     PythonRandom random(seed);
-    workloads.push_back(generate({.num_ops = 50, .difficulty = Difficulty::expert, .topology = Topology::mixed}, random));
+    workloads.push_back(
+        generate({.num_ops = 50, .difficulty = Difficulty::expert, .topology = Topology::mixed}, random));
   }
   return workloads;
 }
@@ -39,8 +40,8 @@ void exact_50_nodes(benchmark::State& state, Rules rules) {
     }
   }
   const double graphs = static_cast<double>(workloads.size());
-  state.counters["ms/graph"] =
-      benchmark::Counter(graphs * 1e-3, benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
+  state.counters["ms/graph"] = benchmark::Counter(
+      graphs * 1e-3, benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
   state.counters["states/graph"] = static_cast<double>(states) / graphs;
   state.counters["proven"] = static_cast<double>(proven);
 }
@@ -80,7 +81,10 @@ void exact_chain(benchmark::State& state, Rules rules) {
   }
   state.counters["proven"] = proven;
 }
-BENCHMARK_CAPTURE(exact_chain, seed_honest, Rules::seed_honest)->Arg(2000)->Arg(20000)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(exact_chain, seed_honest, Rules::seed_honest)
+    ->Arg(2000)
+    ->Arg(20000)
+    ->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(exact_chain, seed, Rules::seed)->Arg(2000)->Arg(20000)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(exact_chain, physical, Rules::physical)->Arg(2000)->Unit(benchmark::kMillisecond);
 

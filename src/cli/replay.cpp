@@ -26,7 +26,7 @@ and mix kinds: episodes, observations, generator, optima, physical, physical-ill
 Of a row that fails the first figure that differs is shown, with file, line and field. Observations
 need their episodes: in the file beside theirs (the same name with "episodes" in the place of
 "observations", or episodes.jsonl), or in a file named before theirs. A directory stands for the
-files *.jsonl and tasks*.json in it.
+files *.jsonl and tasks*.json in it. A file that can't be checked counts as one failure.
 
 Exit code: 0 every row passes; 1 a row fails; 2 a file can't be read, or a row is malformed.
 
@@ -73,11 +73,23 @@ std::string kinds_of(const oracle::ReplayReport& report) {
   return fmt::format("{}", fmt::join(kinds, ", "));
 }
 
+struct Totals {
+  std::size_t passed = 0;
+  std::size_t failed = 0;  // a file that can't be checked counts as one
+};
+
+Totals totals_of(const std::vector<Checked>& results) {
+  Totals totals;
+  for (const Checked& result : results) {
+    totals.passed += result.report.passed;
+    totals.failed += result.error.empty() ? result.report.failed : 1;
+  }
+  return totals;
+}
+
 std::string text_of(const std::vector<Checked>& results) {
   Table table({{"file", Align::left}, {"rows", Align::left}, {"passed"}, {"failed"}, {"time"}});
   std::string differences;
-  std::size_t passed = 0;
-  std::size_t failed = 0;
   for (const auto& [file, report, error] : results) {
     if (!error.empty()) {
       table.add({file, "not checked", "-", "-", "-"});
@@ -88,18 +100,15 @@ std::string text_of(const std::vector<Checked>& results) {
     for (const std::string& difference : report.differences) differences += difference + '\n';
     if (const std::size_t more = report.failed - report.differences.size(); more > 0)
       differences += fmt::format("{}: {} more rows fail\n", file, more);
-    passed += report.passed;
-    failed += report.failed;
   }
   if (!differences.empty()) differences = '\n' + differences;
-  return fmt::format("{}{}\n{} passed, {} failed\n", table.text(), differences, passed, failed);
+  const Totals totals = totals_of(results);
+  return fmt::format("{}{}\n{} passed, {} failed\n", table.text(), differences, totals.passed, totals.failed);
 }
 
 std::string json_of(const std::vector<Checked>& results) {
   ordered_json files = ordered_json::array();
-  std::size_t passed = 0;
-  std::size_t failed = 0;
-  for (const auto& [file, report, error] : results) {
+  for (const auto& [file, report, error] : results)
     files.push_back({{"file", file},
                      {"rows", report.rows},
                      {"passed", report.passed},
@@ -107,10 +116,8 @@ std::string json_of(const std::vector<Checked>& results) {
                      {"differences", report.differences},
                      {"error", error.empty() ? ordered_json(nullptr) : ordered_json(error)},
                      {"seconds", report.seconds}});
-    passed += report.passed;
-    failed += report.failed;
-  }
-  const ordered_json all = {{"files", files}, {"passed", passed}, {"failed", failed}};
+  const Totals totals = totals_of(results);
+  const ordered_json all = {{"files", files}, {"passed", totals.passed}, {"failed", totals.failed}};
   return all.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
 }
 

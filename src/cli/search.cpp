@@ -131,17 +131,28 @@ Answer search_one(const Workload& workload, const SearchOptions& options, const 
   return answer;
 }
 
-std::vector<Answer> search_all(const std::vector<Workload>& workloads, const SearchOptions& options) {
+// Where the plan of each graph goes; empty without --out. Error rather than a plan in place of its graph.
+std::vector<std::string> plan_paths(const std::vector<Workload>& workloads, const SearchOptions& options) {
   PlanNames names;
+  std::vector<std::string> paths(workloads.size());
+  if (options.out.empty()) return paths;
+  for (std::size_t i = 0; i < workloads.size(); ++i) {
+    paths[i] = (std::filesystem::path(options.out) / names.next(workloads[i].name)).string();
+    std::error_code missing;
+    for (const std::string& target : options.targets.targets)
+      if (std::filesystem::equivalent(paths[i], target, missing))
+        fail("--out: {} is a target, which a plan would replace; expected another directory", paths[i]);
+  }
+  return paths;
+}
+
+std::vector<Answer> search_all(const std::vector<Workload>& workloads, const SearchOptions& options) {
+  const std::vector<std::string> paths = plan_paths(workloads, options);
   std::vector<Answer> answers;
   const Progress progress(workloads.size());
-  for (const Workload& workload : workloads) {
-    if (interrupted) break;
-    progress.show(answers.size(), workload.name);
-    const bool keep = !options.out.empty();
-    const std::string path =
-        keep ? (std::filesystem::path(options.out) / names.next(workload.name)).string() : std::string();
-    answers.push_back(search_one(workload, options, path));
+  for (std::size_t i = 0; i < workloads.size() && !interrupted; ++i) {
+    progress.show(i, workloads[i].name);
+    answers.push_back(search_one(workloads[i], options, paths[i]));
   }
   return answers;
 }

@@ -32,7 +32,8 @@ std::string join_cycle(const std::vector<NodeId>& cycle) {
   constexpr std::size_t shown = 12;
   std::string text;
   for (std::size_t i = 0; i < cycle.size(); ++i) {
-    if (cycle.size() > shown && i == shown / 2) text += fmt::format("... ({} nodes) -> ", cycle.size() - shown);
+    if (cycle.size() > shown && i == shown / 2)
+      text += fmt::format("... ({} nodes) -> ", cycle.size() - shown);
     if (cycle.size() > shown && i >= shown / 2 && i < cycle.size() - shown / 2) continue;
     text += fmt::format("{} -> ", cycle[i]);
   }
@@ -65,7 +66,8 @@ Graph::Graph(std::vector<Node> nodes) : nodes_(std::move(nodes)) {
   consumers_.resize(consumer_begin_[n]);
   std::vector<std::size_t> next(consumer_begin_.begin(), consumer_begin_.end() - 1);
   for (std::size_t id = 0; id < n; ++id)
-    for (NodeId input : nodes_[id].inputs) consumers_[next[static_cast<std::size_t>(input)]++] = static_cast<NodeId>(id);
+    for (NodeId input : nodes_[id].inputs)
+      consumers_[next[static_cast<std::size_t>(input)]++] = static_cast<NodeId>(id);
 
   // Boost's topological_sort is depth first; the rules ask for this queue.
   std::vector<std::size_t> waiting(n);

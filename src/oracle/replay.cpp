@@ -5,7 +5,6 @@
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
-#include <limits>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -56,7 +55,7 @@ std::string name_of(const JsonField& row) {
   for (const std::string_view key : {"name", "id"}) {
     const auto field = row.optional(key);
     if (field && field->value().is_string()) return field->string();
-    if (field) return fmt::format("{} {}", key, field->integer(std::numeric_limits<std::int64_t>::min()));
+    if (field) return fmt::format("{} {}", key, read_int64(*field));
   }
   return {};
 }
@@ -119,7 +118,7 @@ ReplayReport Replay::Run::check(const std::string& path) {
 
 void Replay::Run::check_line(const Row& row) {
   const std::string file = source_name(row.path);
-  const Json json = parse_json(row.text, file, {.object_only = true, .first_line = row.place.number});
+  const Json json = parse_golden(row.text, file, row.place.number);
   const std::string source = fmt::format("{}:{}", file, row.place.number);
   check_row(JsonField(json, source), row);
 }
@@ -132,7 +131,7 @@ void Replay::Run::check_document(const std::string& path, LineReader& lines, std
     if (text.size() > max_file_bytes)
       fail("{}: longer than {} bytes; expected a smaller file", source, max_file_bytes);
   }
-  const Json json = parse_json(text, source, {.object_only = true, .first_line = first_line});
+  const Json json = parse_golden(text, source, first_line);
   check_row(JsonField(json, source), {.path = path, .text = text, .place = {.number = first_line}});
 }
 

@@ -31,7 +31,7 @@ struct Game {
 
 void expect_size(const JsonField& list, std::size_t size, std::string_view reason) {
   if (const std::size_t count = list.array_size(); count != size)
-    list.refuse(fmt::format("has {} entries; expected {}, {}", count, size, reason));
+    list.refuse(fmt::format("its length is {}; expected {}, {}", count, size, reason));
 }
 
 void check_step(const JsonField& step, const walk::Episode& episode, const walk::StepResult& result,
@@ -84,7 +84,7 @@ void replay_observations(const JsonField& row, const JsonField& episode_row, Row
   const JsonField observations = row.required("observations");
   expect_size(
       observations, game.actions.size() + 1,
-      fmt::format("since the episode at {} has {} actions", episode_row.source(), game.actions.size()));
+      fmt::format("one before each action of the episode at {} and one at the end", episode_row.source()));
   walk::Episode episode(game.context, {.rules = walk::Rules::seed, .max_steps = game.max_steps});
   check.text(observations.element(0), episode.observation());
   for (std::size_t i = 0; i < game.actions.size(); ++i) {

@@ -2,16 +2,12 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <limits>
 
 #include "fuselage/core/error.h"
+#include "replay_row.h"
 
 namespace fuselage::oracle {
 namespace {
-
-std::int64_t id_of(const JsonField& id) {
-  return id.integer(std::numeric_limits<std::int64_t>::min());
-}
 
 // Names of the file that observations may refer to, the likeliest first.
 std::vector<std::filesystem::path> names_beside(const std::filesystem::path& observations) {
@@ -29,7 +25,7 @@ std::vector<std::filesystem::path> names_beside(const std::filesystem::path& obs
 void EpisodePlaces::add(const std::string& path, const JsonField& id, const LinePlace& place) {
   if (!std::filesystem::is_regular_file(path)) return;
   if (!files_.contains(path)) latest_last_.push_back(path);
-  std::vector<LinePlace>& places = files_[path][id_of(id)];
+  std::vector<LinePlace>& places = files_[path][read_int64(id)];
   const auto is_it = [&](const LinePlace& known) { return known.number == place.number; };
   if (std::none_of(places.begin(), places.end(), is_it)) places.push_back(place);
 }
@@ -50,7 +46,7 @@ void EpisodePlaces::scan(const std::string& path) {
   LineReader lines(path);
   for (std::string line; lines.next(line);) {
     if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
-    const Json json = parse_json(line, path, {.object_only = true, .first_line = lines.place().number});
+    const Json json = parse_golden(line, path, lines.place().number);
     const std::string source = fmt::format("{}:{}", path, lines.place().number);
     const JsonField row(json, source);
     if (row.has("actions")) add(path, row.required("id"), lines.place());
@@ -61,12 +57,11 @@ EpisodePlaces::Row EpisodePlaces::read(const std::string& path, const LinePlace&
   LineReader lines(path, place);
   std::string line;
   lines.next(line);
-  return {.json = parse_json(line, path, {.object_only = true, .first_line = place.number}),
-          .source = fmt::format("{}:{}", path, place.number)};
+  return {.json = parse_golden(line, path, place.number), .source = fmt::format("{}:{}", path, place.number)};
 }
 
 EpisodePlaces::Row EpisodePlaces::find(const JsonField& id_field, const std::string& observations_path) {
-  const std::int64_t id = id_of(id_field);
+  const std::int64_t id = read_int64(id_field);
   std::vector<std::string> paths(latest_last_.rbegin(), latest_last_.rend());
   if (const std::string& beside = file_beside(observations_path); !beside.empty())
     paths.insert(paths.begin(), beside);

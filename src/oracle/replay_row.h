@@ -52,6 +52,14 @@ class RowCheck {
   std::optional<std::string> difference_;
 };
 
+// One row, or one file of them. Messages call its first line `first_line`. A negative slow_mem_bandwidth,
+// which readers of graphs refuse as a mistake, is in recorded figures what the rules say of it, free traffic:
+// it becomes 0.
+Json parse_golden(std::string_view text, const std::string& source, std::size_t first_line);
+
+// An integer without further bounds.
+std::int64_t read_int64(const JsonField& field);
+
 // "%.17g": enough digits to tell any two doubles apart.
 std::string exact_text(double value);
 

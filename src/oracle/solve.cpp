@@ -26,8 +26,10 @@ void check_something_fits(const Workload& workload, const walk::RunTable& runs) 
   }
   const std::int64_t capacity = workload.hardware.fast_mem_capacity;
   if (least > capacity)
-    fail("{}: hardware.fast_mem_capacity: {} B holds no kernel of this graph; node {}, the smallest, needs {} B at tile 32 ({} B more)",
-         workload.name, capacity, easiest, least, least - capacity);
+    fail(
+        "{}: hardware.fast_mem_capacity: {} B holds no kernel of this graph; node {}, the smallest, needs {} "
+        "B at tile 32 ({} B more)",
+        workload.name, capacity, easiest, least, least - capacity);
 }
 
 void set_baselines(Solution& solution, const Workload& workload, Rules rules) {
@@ -36,8 +38,10 @@ void set_baselines(Solution& solution, const Workload& workload, Rules rules) {
     solution.naive_latency = walk::naive_latency(workload.graph, workload.hardware);
     return;
   }
-  if (const auto greedy = walk::greedy_physical(workload.graph, workload.hardware)) solution.greedy_latency = greedy->latency;
-  if (const auto naive = walk::naive_physical(workload.graph, workload.hardware)) solution.naive_latency = naive->latency;
+  if (const auto greedy = walk::greedy_physical(workload.graph, workload.hardware))
+    solution.greedy_latency = greedy->latency;
+  if (const auto naive = walk::naive_physical(workload.graph, workload.hardware))
+    solution.naive_latency = naive->latency;
 }
 
 walk::Plan singles(const Graph& graph) {
@@ -49,21 +53,28 @@ walk::Plan singles(const Graph& graph) {
 std::optional<walk::Plan> baseline_plan(const Workload& workload, const SolveOptions& options) {
   const bool greedy = options.engine == Engine::greedy;
   if (options.rules == Rules::physical) {
-    auto result = greedy ? walk::greedy_physical(workload.graph, workload.hardware) : walk::naive_physical(workload.graph, workload.hardware);
+    auto result = greedy ? walk::greedy_physical(workload.graph, workload.hardware)
+                         : walk::naive_physical(workload.graph, workload.hardware);
     return result ? std::optional(std::move(result->plan)) : std::nullopt;
   }
   const walk::EpisodeContext context(workload);
-  const walk::Plan wanted = greedy ? walk::greedy_groups(workload.graph, workload.hardware) : singles(workload.graph);
+  const walk::Plan wanted =
+      greedy ? walk::greedy_groups(workload.graph, workload.hardware) : singles(workload.graph);
   return play(context, options.rules, walk::actions_of(wanted));
 }
 
 // The price of the independent check is the one that is reported.
-void reprice(Solution& solution, const Workload& workload, const SolveOptions& options, std::optional<double> claimed) {
-  const Simulation checked = simulate(workload.graph, workload.hardware, solution.plan, {.rules = options.rules, .order = options.order});
-  if (checked.fault) throw std::logic_error(fmt::format("{}: the plan found is illegal: {}", workload.name, checked.fault->message));
+void reprice(Solution& solution, const Workload& workload, const SolveOptions& options,
+             std::optional<double> claimed) {
+  const Simulation checked = simulate(workload.graph, workload.hardware, solution.plan,
+                                      {.rules = options.rules, .order = options.order});
+  if (checked.fault)
+    throw std::logic_error(
+        fmt::format("{}: the plan found is illegal: {}", workload.name, checked.fault->message));
   solution.latency = checked.latency;
   if (claimed && std::abs(*claimed - checked.latency) > 1e-9 * checked.latency)
-    throw std::logic_error(fmt::format("{}: the search claims {} cycles, the check finds {}", workload.name, *claimed, checked.latency));
+    throw std::logic_error(fmt::format("{}: the search claims {} cycles, the check finds {}", workload.name,
+                                       *claimed, checked.latency));
 }
 
 }  // namespace
@@ -93,7 +104,8 @@ walk::Plan play(const walk::EpisodeContext& context, Rules rules, std::span<cons
     const int before = episode.group().count;
     const NodeId node = episode.current_node();
     const bool fresh = (episode.step(action), episode.group().first == context.graph().position(node));
-    // At the end of the episode the group has closed already: whether the last node joined it shows in the launches.
+    // At the end of the episode the group has closed already: whether the last node joined it shows in the
+    // launches.
     const bool joined = before > 0 && !fresh;
     if (!joined) {
       if (!open.nodes.empty()) plan.push_back(std::move(open));
@@ -112,7 +124,8 @@ Solution solve(const Workload& workload, const SolveOptions& options) {
   const walk::RunTable runs(workload.graph, workload.hardware);
   check_something_fits(workload, runs);
   set_baselines(solution, workload, options.rules);
-  const walk::WalkProblem problem(workload.graph, workload.hardware, runs, {.rules = options.rules, .order = options.order});
+  const walk::WalkProblem problem(workload.graph, workload.hardware, runs,
+                                  {.rules = options.rules, .order = options.order});
   if (options.engine != Engine::exact) {
     auto plan = baseline_plan(workload, options);
     solution.lower_bound = problem.bound(problem.initial());

@@ -75,7 +75,8 @@ Value q_value(const Episode& episode, const Action& action, const Budget& budget
 Action optimal_action(const Episode& episode, const Budget& budget) {
   if (episode.done()) return {};
   const walk::WalkProblem problem(episode);
-  const std::vector<Action> actions = walk::actions_of(problem.plan_of(search::exact(problem, {.budget = budget}).plan));
+  const std::vector<Action> actions =
+      walk::actions_of(problem.plan_of(search::exact(problem, {.budget = budget}).plan));
   return actions[static_cast<std::size_t>(episode.group().count)];
 }
 
@@ -83,7 +84,8 @@ std::vector<Action> canonical_actions(const Episode& episode) {
   std::vector<Action> actions;
   if (episode.done()) return actions;
   add_actions(episode, false, actions);
-  const bool may_fuse = episode.group().count > 0 && episode.context().runs().longest(episode.group().first) > episode.group().count;
+  const bool may_fuse = episode.group().count > 0 &&
+                        episode.context().runs().longest(episode.group().first) > episode.group().count;
   if (may_fuse) add_actions(episode, true, actions);
   const Action best = optimal_action(episode);
   if (std::find(actions.begin(), actions.end(), best) == actions.end()) actions.push_back(best);

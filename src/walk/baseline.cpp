@@ -5,8 +5,9 @@
 namespace fuselage::walk {
 namespace {
 
-// Bytes and cycles of any group of nodes under a resident set given as flags, by the rules' section on the cost
-// of a group. Groups here need not be connected runs of the table: a greedy group may exceed nothing but memory.
+// Bytes and cycles of any group of nodes under a resident set given as flags, by the rules' section on the
+// cost of a group. Groups here need not be connected runs of the table: a greedy group may exceed nothing but
+// memory.
 struct GroupCost {
   double latency = 0;
   std::int64_t working_set = 0;
@@ -17,10 +18,13 @@ class GroupPricer {
   GroupPricer(const Graph& graph, const Hardware& hardware)
       : graph_(graph), hardware_(hardware), member_(static_cast<std::size_t>(graph.size())), seen_(member_) {}
 
-  GroupCost price(std::span<const NodeId> nodes, std::span<const NodeId> retain, std::span<const NodeId> resident) {
+  GroupCost price(std::span<const NodeId> nodes, std::span<const NodeId> retain,
+                  std::span<const NodeId> resident) {
     ++mark_;
     for (NodeId v : nodes) member_[at(v)] = mark_;
-    const auto holds = [](std::span<const NodeId> set, NodeId x) { return std::find(set.begin(), set.end(), x) != set.end(); };
+    const auto holds = [](std::span<const NodeId> set, NodeId x) {
+      return std::find(set.begin(), set.end(), x) != set.end();
+    };
     GroupCost cost;
     std::int64_t load = 0;
     std::int64_t store = 0;
@@ -34,8 +38,9 @@ class GroupPricer {
         if (!holds(resident, x)) load += graph_.bytes(x);
       }
       const auto consumers = graph_.consumers(v);
-      const bool inside_only = !consumers.empty() && std::all_of(consumers.begin(), consumers.end(),
-                                                                 [&](NodeId c) { return member_[at(c)] == mark_; });
+      const bool inside_only =
+          !consumers.empty() &&
+          std::all_of(consumers.begin(), consumers.end(), [&](NodeId c) { return member_[at(c)] == mark_; });
       if (inside_only) continue;
       cost.working_set += slice_bytes(graph_.bytes(v), default_tile);
       if (!holds(retain, v)) store += graph_.bytes(v);
@@ -69,12 +74,15 @@ Plan greedy_groups(const Graph& graph, const Hardware& hardware) {
     const auto inputs = graph.inputs(v);
     const bool joins =
         !plan.empty() && static_cast<int>(plan.back().nodes.size()) + 1 <= hardware.max_fusion_depth &&
-        std::any_of(inputs.begin(), inputs.end(), [&](NodeId x) { return graph.position(x) >= graph.position(plan.back().nodes.front()); }) &&
+        std::any_of(
+            inputs.begin(), inputs.end(),
+            [&](NodeId x) { return graph.position(x) >= graph.position(plan.back().nodes.front()); }) &&
         static_cast<double>(bytes + graph.bytes(v)) <= limit;
     if (!joins) {
       if (!plan.empty())
         for (NodeId member : plan.back().nodes)
-          if (std::find(inputs.begin(), inputs.end(), member) != inputs.end()) plan.back().retain.push_back(member);
+          if (std::find(inputs.begin(), inputs.end(), member) != inputs.end())
+            plan.back().retain.push_back(member);
       plan.push_back({.nodes = {}, .tile = default_tile, .retain = {}});
       bytes = 0;
     }

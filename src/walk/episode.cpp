@@ -8,9 +8,11 @@
 
 namespace fuselage::walk {
 
-Episode::Episode(const EpisodeContext& context, const EpisodeOptions& options) : context_(&context), options_(options) {
+Episode::Episode(const EpisodeContext& context, const EpisodeOptions& options)
+    : context_(&context), options_(options) {
   if (options.rules == Rules::physical) fail("rules: physical has no episodes; expected seed or seed-honest");
-  if (options.max_steps < 0) fail("max_steps: {} is negative; expected 0 (one step a node) or more", options.max_steps);
+  if (options.max_steps < 0)
+    fail("max_steps: {} is negative; expected 0 (one step a node) or more", options.max_steps);
   if (options_.max_steps == 0) options_.max_steps = context.graph().size();
   reset();
 }
@@ -33,11 +35,13 @@ void Episode::reset() {
 }
 
 NodeId Episode::current_node() const {
-  return position_ < context_->graph().size() ? context_->graph().order()[static_cast<std::size_t>(position_)] : -1;
+  return position_ < context_->graph().size() ? context_->graph().order()[static_cast<std::size_t>(position_)]
+                                              : -1;
 }
 
 std::span<const NodeId> Episode::group_nodes() const {
-  return context_->graph().order().subspan(static_cast<std::size_t>(group_.first), static_cast<std::size_t>(group_.count));
+  return context_->graph().order().subspan(static_cast<std::size_t>(group_.first),
+                                           static_cast<std::size_t>(group_.count));
 }
 
 std::vector<NodeId> Episode::fast_mem() const {
@@ -56,17 +60,19 @@ double Episode::score() const {
   return std::max(-1.0, std::min(1.0, improvement() / 0.2));
 }
 
-// Working set of a run under the present residents. Entries of `retain` count once each, duplicates too; a sum that
-// nobody's capacity reaches stops growing.
+// Working set of a run under the present residents. Entries of `retain` count once each, duplicates too; a
+// sum that nobody's capacity reaches stops growing.
 Episode::GroupCheck Episode::check(const Run& run, int tile, std::span<const NodeId> retain) const {
   const Graph& graph = context_->graph();
   std::int64_t bytes = run.slices[static_cast<std::size_t>(tile_index(tile))] + resident_bytes_;
   for (NodeId x : resident_) {
-    const bool inside = static_cast<unsigned>(graph.position(x) - run.first) < static_cast<unsigned>(run.count);
+    const bool inside =
+        static_cast<unsigned>(graph.position(x) - run.first) < static_cast<unsigned>(run.count);
     bytes -= inside ? graph.bytes(x) : 0;
   }
   for (NodeId x : retain)
-    if (__builtin_add_overflow(bytes, is_resident(x) ? 0 : graph.bytes(x), &bytes)) return {.working_set = std::numeric_limits<std::int64_t>::max()};
+    if (__builtin_add_overflow(bytes, is_resident(x) ? 0 : graph.bytes(x), &bytes))
+      return {.working_set = std::numeric_limits<std::int64_t>::max()};
   return {.fits = bytes <= context_->hardware().fast_mem_capacity, .working_set = bytes};
 }
 
@@ -75,21 +81,22 @@ double Episode::priced(const Run& run, int tile, std::span<const NodeId> retain)
   const RunTable& runs = context_->runs();
   std::int64_t load = run.input_bytes;
   if (!resident_.empty())
-    for (NodeId x : runs.inputs(run))
-      load -= is_resident(x) ? graph.bytes(x) : 0;
+    for (NodeId x : runs.inputs(run)) load -= is_resident(x) ? graph.bytes(x) : 0;
   std::int64_t store = run.output_bytes;
   if (!retain.empty())
     for (NodeId x : runs.outputs(run))
       if (std::find(retain.begin(), retain.end(), x) != retain.end()) store -= graph.bytes(x);
   const Hardware& hardware = context_->hardware();
   const double memory = hardware.transfer_cycles(load) + hardware.transfer_cycles(store);
-  return std::max(run.cycles[static_cast<std::size_t>(tile_index(tile))], memory) + hardware.kernel_launch_cost;
+  return std::max(run.cycles[static_cast<std::size_t>(tile_index(tile))], memory) +
+         hardware.kernel_launch_cost;
 }
 
 // What seed_honest lets a step retain: the group after the step, its inputs, and what is resident.
 void Episode::keep_legal(std::span<const NodeId> retain, const Run& group, bool record) {
   const Graph& graph = context_->graph();
-  const auto members = graph.order().subspan(static_cast<std::size_t>(group.first), static_cast<std::size_t>(group.count));
+  const auto members =
+      graph.order().subspan(static_cast<std::size_t>(group.first), static_cast<std::size_t>(group.count));
   const auto inputs = context_->runs().inputs(group);
   legal_.clear();
   for (NodeId x : retain) {
@@ -106,7 +113,8 @@ void Episode::keep_legal(std::span<const NodeId> retain, const Run& group, bool 
 bool Episode::try_fuse(int tile, std::span<const NodeId> retain, double& reward) {
   const RunTable& runs = context_->runs();
   const auto inputs = context_->graph().inputs(current_node());
-  const bool connected = std::any_of(inputs.begin(), inputs.end(), [&](NodeId x) { return context_->graph().position(x) >= group_.first; });
+  const bool connected = std::any_of(inputs.begin(), inputs.end(),
+                                     [&](NodeId x) { return context_->graph().position(x) >= group_.first; });
   if (!connected || group_.count + 1 > context_->hardware().max_fusion_depth) {
     error_.kind = connected ? StepError::Kind::too_deep : StepError::Kind::not_connected;
     reward += -0.005;
@@ -234,7 +242,8 @@ StepResult Episode::step(const ActionView& action) {
   return {.reward = reward, .done = done_};
 }
 
-void step_batch(std::span<Episode> episodes, std::span<const ActionView> actions, std::span<StepResult> results) {
+void step_batch(std::span<Episode> episodes, std::span<const ActionView> actions,
+                std::span<StepResult> results) {
   assert(episodes.size() == actions.size() && episodes.size() == results.size());
   for (std::size_t i = 0; i < episodes.size(); ++i) results[i] = episodes[i].step(actions[i]);
 }

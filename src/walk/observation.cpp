@@ -1,10 +1,10 @@
 // The text that an agent sees, byte for byte as the public environment prints it (compact JSON).
 
+#include <fmt/format.h>
+
 #include <charconv>
 #include <cmath>
 #include <cstdint>
-
-#include <fmt/format.h>
 
 #include "fuselage/walk/baseline.h"
 #include "fuselage/walk/episode.h"
@@ -57,7 +57,8 @@ EpisodeContext::Text make_text(const Graph& graph, double greedy_latency) {
   for (NodeId id = 0; id < graph.size(); ++id) {
     const Node& node = graph.node(id);
     text.use_key.push_back(fmt::format("\"{}\":", id));
-    std::string info = fmt::format("{{\"id\":{},\"op\":\"{}\",\"shape\":[{},{}],\"inputs\":", id, name(node.op), node.height, node.width);
+    std::string info = fmt::format("{{\"id\":{},\"op\":\"{}\",\"shape\":[{},{}],\"inputs\":", id,
+                                   name(node.op), node.height, node.width);
     append_ids(info, node.inputs);
     text.node_info.push_back(info + fmt::format(",\"output_bytes\":{}}}", node.output_bytes));
     text.brief.push_back(node_brief(graph, id, false));
@@ -150,7 +151,8 @@ void Episode::observe(std::string& out) const {
   append_rounded(out, total_latency_);
   key(",\"kernel_launches\":", launches_);
   out.append(",\"greedy_baseline\":").append(text.greedy_baseline);
-  if (error_.kind != StepError::Kind::none) out.append(",\"error\":\"").append(to_string(error_, hardware)).append("\"");
+  if (error_.kind != StepError::Kind::none)
+    out.append(",\"error\":\"").append(to_string(error_, hardware)).append("\"");
   if (steps_ == 0) {
     out.append(",\"nodes\":").append(text.nodes);
     key(",\"tensor_bytes\":", graph.bytes(0));

@@ -28,7 +28,8 @@ std::uint64_t mix(std::uint64_t hash, const IdList& ids) {
 
 }  // namespace
 
-WalkProblem::WalkProblem(const Graph& graph, const Hardware& hardware, const RunTable& runs, const ProblemOptions& options)
+WalkProblem::WalkProblem(const Graph& graph, const Hardware& hardware, const RunTable& runs,
+                         const ProblemOptions& options)
     : graph_(graph), hardware_(hardware), runs_(runs), options_(options), end_(graph.size()) {
   if (options.order == Order::free && options.rules != Rules::physical)
     fail("order: free exists under the rules physical only, not under {}", name(options.rules));
@@ -63,9 +64,9 @@ bool WalkProblem::is_done(const State& s, int position) const {
   return position < s.position || std::binary_search(s.ahead.begin(), s.ahead.end(), position);
 }
 
-// Running out of memory on purpose is a bargain only for a node that costs more than the penalty, or (seed) if
-// what phantoms save while a node is made to run out of memory is worth the penalty. Both are ruled out here by
-// the coarsest bounds that do it for graphs of usual sizes.
+// Running out of memory on purpose is a bargain only for a node that costs more than the penalty, or (seed)
+// if what phantoms save while a node is made to run out of memory is worth the penalty. Both are ruled out
+// here by the coarsest bounds that do it for graphs of usual sizes.
 bool WalkProblem::can_exploit() const {
   if (options_.rules == Rules::physical) return false;
   std::int64_t largest = 0;
@@ -77,16 +78,19 @@ bool WalkProblem::can_exploit() const {
   std::int64_t at_start = 0;
   for (NodeId x : start_.resident) at_start += bytes(x);
   // A valid kernel streams at least one output, so residents never fill the capacity.
-  std::int64_t room = std::max<std::int64_t>(0, hardware_.fast_mem_capacity - slice_bytes(smallest, tiles[0]));
+  std::int64_t room =
+      std::max<std::int64_t>(0, hardware_.fast_mem_capacity - slice_bytes(smallest, tiles[0]));
   if (largest == smallest && largest > 0) room = room / largest * largest;
   const std::int64_t most_resident = std::max(room, at_start);
 
   double most_alone = 0;
   for (int at = start_.position; at < end_; ++at) {
     const Run& alone = runs_.run(at, 1);
-    const double memory = hardware_.transfer_cycles(alone.input_bytes) + hardware_.transfer_cycles(alone.output_bytes);
+    const double memory =
+        hardware_.transfer_cycles(alone.input_bytes) + hardware_.transfer_cycles(alone.output_bytes);
     const double cost = std::max(alone.cycles[2], memory) + hardware_.kernel_launch_cost;
-    const bool may_run_out = options_.rules == Rules::seed || most_resident + alone.slices[2] > hardware_.fast_mem_capacity;
+    const bool may_run_out =
+        options_.rules == Rules::seed || most_resident + alone.slices[2] > hardware_.fast_mem_capacity;
     if (may_run_out && cost > oom_penalty) return true;
     most_alone = std::max(most_alone, cost);
   }
@@ -94,12 +98,13 @@ bool WalkProblem::can_exploit() const {
   return most_phantoms_save() > oom_penalty - most_alone;
 }
 
-// What keeping phantoms through a node that runs out of memory can save, at most: for what fits, one store or all
-// reads but the last. Otherwise they would be named again right after it.
+// What keeping phantoms through a node that runs out of memory can save, at most: for what fits, one store or
+// all reads but the last. Otherwise they would be named again right after it.
 double WalkProblem::most_phantoms_save() const {
   std::vector<NodeId> ids(static_cast<std::size_t>(graph_.size()));
   std::iota(ids.begin(), ids.end(), 0);
-  std::stable_sort(ids.begin(), ids.end(), [&](NodeId a, NodeId b) { return graph_.uses(a) > graph_.uses(b); });
+  std::stable_sort(ids.begin(), ids.end(),
+                   [&](NodeId a, NodeId b) { return graph_.uses(a) > graph_.uses(b); });
   std::int64_t room = hardware_.fast_mem_capacity;
   double saved = 0;
   for (std::size_t i = 0; i < ids.size() && room > 0; ++i) {
@@ -110,8 +115,8 @@ double WalkProblem::most_phantoms_save() const {
   return saved;
 }
 
-// Least cost of a run whatever is resident: its cycles at the best tile that can fit, against the traffic that
-// the seed's accounting always charges (last uses).
+// Least cost of a run whatever is resident: its cycles at the best tile that can fit, against the traffic
+// that the seed's accounting always charges (last uses).
 double WalkProblem::least_run_cost(const Run& run) const {
   double cycles = infinity;
   for (std::size_t t = 0; t < tiles.size(); ++t)
@@ -179,7 +184,8 @@ std::uint64_t WalkProblem::dominance_class(const State& s) const {
 
 bool WalkProblem::dominates(const State& a, double cost_a, const State& b, double cost_b) const {
   if (cost_a > cost_b || a.position != b.position || a.open != b.open) return false;
-  return options_.rules == Rules::physical ? dominates_physical(a, cost_a, b, cost_b) : dominates_seed(a, cost_a, b, cost_b);
+  return options_.rules == Rules::physical ? dominates_physical(a, cost_a, b, cost_b)
+                                           : dominates_seed(a, cost_a, b, cost_b);
 }
 
 bool WalkProblem::kernels(const State& s, std::vector<Kernel>& out) const {
@@ -201,7 +207,9 @@ Plan WalkProblem::plan_of(const std::vector<Kernel>& kernels) const {
   Plan plan;
   std::size_t last_valid = 0;
   for (const Kernel& k : kernels) {
-    PlanKernel out{.nodes = {}, .tile = tiles[static_cast<std::size_t>(k.tile)], .retain = {k.retain.begin(), k.retain.end()}};
+    PlanKernel out{.nodes = {},
+                   .tile = tiles[static_cast<std::size_t>(k.tile)],
+                   .retain = {k.retain.begin(), k.retain.end()}};
     if (options_.order == Order::free)
       for (NodeId at : k.nodes) out.nodes.push_back(node_at(at));
     else

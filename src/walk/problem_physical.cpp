@@ -18,7 +18,9 @@ constexpr std::size_t most_residency_choices = 20;  // tensors of one kernel to 
 
 }  // namespace
 
-bool Group::has(int position) const { return std::binary_search(positions.begin(), positions.end(), position); }
+bool Group::has(int position) const {
+  return std::binary_search(positions.begin(), positions.end(), position);
+}
 
 Group make_group(const Graph& graph, IdList positions) {
   Group group{.positions = std::move(positions), .inputs = {}, .outputs = {}};
@@ -27,7 +29,8 @@ Group make_group(const Graph& graph, IdList positions) {
     for (NodeId x : graph.inputs(v))
       if (!group.has(graph.position(x)) && !holds(group.inputs, x)) group.inputs.push_back(x);
     const auto consumers = graph.consumers(v);
-    const bool outside = std::any_of(consumers.begin(), consumers.end(), [&](NodeId c) { return !group.has(graph.position(c)); });
+    const bool outside = std::any_of(consumers.begin(), consumers.end(),
+                                     [&](NodeId c) { return !group.has(graph.position(c)); });
     if (consumers.empty() || outside) group.outputs.push_back(v);
     for (std::size_t t = 0; t < tiles.size(); ++t) group.cycles[t] += node_cycles(graph.node(v), tiles[t]);
   }
@@ -60,7 +63,8 @@ class PhysicalKernels {
     return complete_;
   }
 
-  // The least working set of the kernels that run the first node of the order that is not done, fitting or not.
+  // The least working set of the kernels that run the first node of the order that is not done, fitting or
+  // not.
   std::int64_t smallest_working_set() {
     std::int64_t smallest = std::numeric_limits<std::int64_t>::max();
     smallest_ = &smallest;
@@ -77,7 +81,8 @@ class PhysicalKernels {
   bool is_ready(int at) const {
     if (p_.is_done(s_, at)) return false;
     const auto inputs = p_.graph_.inputs(p_.node_at(at));
-    return std::all_of(inputs.begin(), inputs.end(), [&](NodeId x) { return p_.is_done(s_, p_.graph_.position(x)); });
+    return std::all_of(inputs.begin(), inputs.end(),
+                       [&](NodeId x) { return p_.is_done(s_, p_.graph_.position(x)); });
   }
 
   // Free order. Each set with the root `members.front()` is reached once: a node left out stays out below.
@@ -91,7 +96,9 @@ class PhysicalKernels {
     for (int at : sorted)
       for (NodeId c : p_.graph_.consumers(p_.node_at(at))) {
         const int position = p_.graph_.position(c);
-        if (!holds(sorted, position) && !holds(excluded, position) && !holds(next, position) && fits_after(c, sorted)) next.push_back(position);
+        if (!holds(sorted, position) && !holds(excluded, position) && !holds(next, position) &&
+            fits_after(c, sorted))
+          next.push_back(position);
       }
     std::sort(next.begin(), next.end());
     for (int at : next) {
@@ -234,7 +241,9 @@ double WalkProblem::price_physical(const State& s, const Kernel& k) const {
     outputs = runs_.outputs(run);
     cycles = run.cycles;
   }
-  const auto runs_here = [&](int at) { return options_.order == Order::free ? group.has(at) : at >= k.first && at < k.first + k.count; };
+  const auto runs_here = [&](int at) {
+    return options_.order == Order::free ? group.has(at) : at >= k.first && at < k.first + k.count;
+  };
   std::int64_t loads = 0;
   for (NodeId x : inputs)
     if (!holds(s.resident, x)) loads += bytes(x);
@@ -274,14 +283,15 @@ State WalkProblem::apply_physical(const State& s, const Kernel& k) const {
   }
   next.resident = k.retain;
   for (NodeId x : k.retain) {
-    const bool made_here = options_.order == Order::free ? holds(k.nodes, graph_.position(x)) : graph_.position(x) >= k.first;
+    const bool made_here =
+        options_.order == Order::free ? holds(k.nodes, graph_.position(x)) : graph_.position(x) >= k.first;
     if (made_here || holds(s.unwritten, x)) next.unwritten.push_back(x);
   }
   return next;
 }
 
-// a can do what b does if it has less resident: it loads a missing tensor once, at its next reader, and can keep it
-// from there on. What is resident in both but unwritten in a alone may have to be written back.
+// a can do what b does if it has less resident: it loads a missing tensor once, at its next reader, and can
+// keep it from there on. What is resident in both but unwritten in a alone may have to be written back.
 bool WalkProblem::dominates_physical(const State& a, double cost_a, const State& b, double cost_b) const {
   if (a.ahead != b.ahead) return false;
   std::int64_t extra = 0;

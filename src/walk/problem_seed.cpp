@@ -76,8 +76,9 @@ State WalkProblem::apply_seed(const State& s, const Kernel& k) const {
   return next;
 }
 
-// a can do what b does if it has less resident (which only takes room), and pays again for what b reads free or
-// need not store: once a store for a tensor still to be made, once a load for every later reader but the last.
+// a can do what b does if it has less resident (which only takes room), and pays again for what b reads free
+// or need not store: once a store for a tensor still to be made, once a load for every later reader but the
+// last.
 bool WalkProblem::dominates_seed(const State& a, double cost_a, const State& b, double cost_b) const {
   if (a.slack < b.slack) return false;
   if (enumerates_all_) return a.resident == b.resident;

@@ -28,7 +28,8 @@ RunTable::RunTable(const Graph& graph, const Hardware& hardware) {
   cycles_.resize(static_cast<std::size_t>(n));
   for (NodeId id = 0; id < n; ++id) {
     const auto i = static_cast<std::size_t>(id);
-    for (NodeId consumer : graph.consumers(id)) last_use_[i] = std::max(last_use_[i], graph.position(consumer));
+    for (NodeId consumer : graph.consumers(id))
+      last_use_[i] = std::max(last_use_[i], graph.position(consumer));
     for (std::size_t t = 0; t < tiles.size(); ++t) cycles_[i][t] = node_cycles(graph.node(id), tiles[t]);
   }
   begin_.reserve(static_cast<std::size_t>(n) + 1);
@@ -36,7 +37,8 @@ RunTable::RunTable(const Graph& graph, const Hardware& hardware) {
     begin_.push_back(runs_.size());
     for (int count = 1; count <= std::max(1, hardware.max_fusion_depth) && first + count <= n; ++count) {
       const auto inputs = graph.inputs(graph.order()[static_cast<std::size_t>(first + count - 1)]);
-      const bool connected = std::any_of(inputs.begin(), inputs.end(), [&](NodeId x) { return graph.position(x) >= first; });
+      const bool connected =
+          std::any_of(inputs.begin(), inputs.end(), [&](NodeId x) { return graph.position(x) >= first; });
       if (count > 1 && !connected) break;
       add_run(graph, first, count);
     }
@@ -46,7 +48,8 @@ RunTable::RunTable(const Graph& graph, const Hardware& hardware) {
 
 void RunTable::add_run(const Graph& graph, int first, int count) {
   Run run{.first = first, .count = count, .inputs_begin = pool_.size()};
-  const auto members = graph.order().subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(count));
+  const auto members =
+      graph.order().subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(count));
   const std::size_t number = runs_.size() + 1;
   for (NodeId member : members) {
     for (NodeId input : graph.inputs(member)) {

@@ -1,5 +1,5 @@
-// Which kernels a state has under `seed` and `seed_honest`, where a group grows node by node and every prefix of it
-// must fit. Why the declared ones suffice: problem.h.
+// Which kernels a state has under `seed` and `seed_honest`, where a group grows node by node and every prefix
+// of it must fit. Why the declared ones suffice: problem.h.
 
 #include <algorithm>
 #include <limits>
@@ -14,17 +14,22 @@ bool holds(const Ids& ids, NodeId id) {
   return std::find(ids.begin(), ids.end(), id) != ids.end();
 }
 
-constexpr int most_duplicates = 4096;       // entries of a retain list that forces a fallback
+constexpr int most_duplicates = 4096;        // entries of a retain list that forces a fallback
 constexpr std::size_t most_candidates = 14;  // retain sets enumerated in full: 2^14
 
 }  // namespace
 
-// The kernels of one state. Positions: the group starts at `first_` (before the state's position if it is open).
+// The kernels of one state. Positions: the group starts at `first_` (before the state's position if it is
+// open).
 class SeedKernels {
  public:
   SeedKernels(const WalkProblem& problem, const State& state, std::vector<Kernel>& out)
-      : p_(problem), s_(state), out_(out), first_(state.open ? problem.open_.first : state.position),
-        capacity_(problem.hardware_.fast_mem_capacity), phantoms_(problem.options_.rules == Rules::seed) {}
+      : p_(problem),
+        s_(state),
+        out_(out),
+        first_(state.open ? problem.open_.first : state.position),
+        capacity_(problem.hardware_.fast_mem_capacity),
+        phantoms_(problem.options_.rules == Rules::seed) {}
 
   bool enumerate() {
     if (s_.open) close_as_is();
@@ -79,8 +84,9 @@ class SeedKernels {
     out_.push_back(std::move(k));
   }
 
-  // Lossless retain sets (see problem.h): members that live on or are graph outputs; under seed_honest also inputs
-  // that it loads and somebody may still read free; under seed what the kernel before can retain for this one.
+  // Lossless retain sets (see problem.h): members that live on or are graph outputs; under seed_honest also
+  // inputs that it loads and somebody may still read free; under seed what the kernel before can retain for
+  // this one.
   void declare(const Run& run) {
     items_.clear();
     always_.clear();
@@ -127,8 +133,8 @@ class SeedKernels {
     if (buys) bought_.pop_back();
   }
 
-  // Bytes that the kernel before leaves unused are worth nothing later: whoever retains a member that they could have
-  // bought is dominated by the kernel that buys it.
+  // Bytes that the kernel before leaves unused are worth nothing later: whoever retains a member that they
+  // could have bought is dominated by the kernel that buys it.
   bool pays_needlessly(std::int64_t slack) const {
     if (!phantoms_) return false;
     return std::any_of(retain_.begin(), retain_.end(), [&](NodeId x) {
@@ -168,7 +174,9 @@ class SeedKernels {
     for (int t = 0; t < 4; ++t) {
       const auto i = static_cast<std::size_t>(t);
       if (run.slices[i] - run.slices[0] > room) break;
-      if (best >= 0 && std::max(hidden, run.cycles[i]) >= std::max(hidden, run.cycles[static_cast<std::size_t>(best)])) continue;
+      if (best >= 0 &&
+          std::max(hidden, run.cycles[i]) >= std::max(hidden, run.cycles[static_cast<std::size_t>(best)]))
+        continue;
       best = t;
       if (phantoms_) push(run, t, room - (run.slices[i] - run.slices[0]));
     }
@@ -223,7 +231,8 @@ class SeedKernels {
         if (!is_resident(x) || dies(x, run.end() - 1)) at_check += p_.bytes(x);
         if (!is_resident(x) || dies(x, run.end())) at_close += p_.bytes(x);
       }
-      const std::int64_t room = capacity_ - run.slices[0] - std::max(run.count > 1 ? at_check : at_close, at_close);
+      const std::int64_t room =
+          capacity_ - run.slices[0] - std::max(run.count > 1 ? at_check : at_close, at_close);
       if (room < 0) continue;
       int best = -1;
       for (int t = 0; t < 4; ++t) {
@@ -258,7 +267,8 @@ class SeedKernels {
     for (int at = from; at < run.end() && !pays; ++at) pays = runs_out_alone(at, at + 1);
     // A phantom that joins the residents may make a member run out, and another one fit in the end.
     if (!pays && !(phantoms_ && s_.slack >= 0)) return;
-    const std::int64_t copies = (capacity_ - run.slices[0] - resident_bytes(run, run.end())) / p_.bytes(victim) + 1;
+    const std::int64_t copies =
+        (capacity_ - run.slices[0] - resident_bytes(run, run.end())) / p_.bytes(victim) + 1;
     if (copies > most_duplicates) {
       complete_ = false;
       return;
@@ -316,15 +326,19 @@ class SeedKernels {
   NodeId largest_dying_at(int position) const {
     NodeId largest = -1;
     for (NodeId x : s_.resident)
-      if (p_.runs_.last_use(x) == position && p_.bytes(x) > 0 && (largest < 0 || p_.bytes(x) > p_.bytes(largest))) largest = x;
+      if (p_.runs_.last_use(x) == position && p_.bytes(x) > 0 &&
+          (largest < 0 || p_.bytes(x) > p_.bytes(largest)))
+        largest = x;
     return largest;
   }
 
   // No tile that fits costs more than this.
   double dearest(const Run& run) const {
     double best = std::numeric_limits<double>::infinity();
-    for (std::size_t t = 0; t < 4 && run.slices[t] - run.slices[0] <= room_; ++t) best = std::min(best, run.cycles[t]);
-    const double memory = p_.hardware_.transfer_cycles(run.input_bytes) + p_.hardware_.transfer_cycles(run.output_bytes);
+    for (std::size_t t = 0; t < 4 && run.slices[t] - run.slices[0] <= room_; ++t)
+      best = std::min(best, run.cycles[t]);
+    const double memory =
+        p_.hardware_.transfer_cycles(run.input_bytes) + p_.hardware_.transfer_cycles(run.output_bytes);
     return std::max(best, memory) + p_.hardware_.kernel_launch_cost;
   }
 

@@ -14,8 +14,8 @@ namespace fuselage {
 // The nodes of one cycle in edge order, or nothing if there is none. O(nodes + edges), no recursion.
 std::vector<NodeId> find_cycle(const Dag& dag);
 
-// Which nodes can be reached: the transitive closure. The answer takes nodes^2 bits and Boost's way to it about 30
-// bytes a pair, so it is for graphs of up to a few thousand nodes.
+// Which nodes can be reached: the transitive closure. The answer takes nodes^2 bits and Boost's way to it
+// about 30 bytes a pair, so it is for graphs of up to a few thousand nodes.
 class Reachability {
  public:
   explicit Reachability(const Graph& graph);
@@ -30,8 +30,8 @@ class Reachability {
 // Nodes that are not done and whose inputs all are, in id order. `done` has one entry per node.
 std::vector<NodeId> ready_nodes(const Graph& graph, const std::vector<bool>& done);
 
-// The immediate dominator of each node, seen from a virtual source before all nodes without inputs; none where
-// only that source dominates. A dominator is an op that every path to a node passes.
+// The immediate dominator of each node, seen from a virtual source before all nodes without inputs; none
+// where only that source dominates. A dominator is an op that every path to a node passes.
 std::vector<std::optional<NodeId>> immediate_dominators(const Graph& graph);
 
 // Positions in the graph's order between which a tensor is needed: made at `first`, last read at `last`

@@ -1,6 +1,6 @@
-// The tensor graph that is scheduled: one node per op, one output tensor per node, so a tensor is named by the
-// node that makes it. Everything that engines read in a hot loop is a flat array; the Boost.Graph view beside
-// them is for its algorithms (see analysis.h).
+// The tensor graph that is scheduled: one node per op, one output tensor per node, so a tensor is named by
+// the node that makes it. Everything that engines read in a hot loop is a flat array; the Boost.Graph view
+// beside them is for its algorithms (see analysis.h).
 #pragma once
 
 #include <boost/graph/compressed_sparse_row_graph.hpp>

@@ -11,10 +11,12 @@ namespace fuselage {
 enum class Op : std::uint8_t { matmul, conv2d, layernorm, softmax, reduce, relu, gelu, add, transpose };
 enum class OpClass : std::uint8_t { compute, reduction, pointwise };
 
-inline constexpr std::array<std::string_view, 9> op_names = {"matmul", "conv2d", "layernorm", "softmax",  "reduce",
-                                                             "relu",   "gelu",   "add",       "transpose"};
+inline constexpr std::array<std::string_view, 9> op_names = {
+    "matmul", "conv2d", "layernorm", "softmax", "reduce", "relu", "gelu", "add", "transpose"};
 
-constexpr std::string_view name(Op op) { return op_names[static_cast<std::size_t>(op)]; }
+constexpr std::string_view name(Op op) {
+  return op_names[static_cast<std::size_t>(op)];
+}
 
 constexpr std::optional<Op> parse_op(std::string_view text) {
   for (std::size_t i = 0; i < op_names.size(); ++i)

@@ -1,5 +1,5 @@
-// From a workload to an answer that can be trusted: an engine finds a plan, `simulate` prices it anew, and the
-// answer carries what it is measured against. This is what commands, datasets and servers call.
+// From a workload to an answer that can be trusted: an engine finds a plan, `simulate` prices it anew, and
+// the answer carries what it is measured against. This is what commands, datasets and servers call.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,9 @@ namespace fuselage::oracle {
 // exact proves; greedy and naive play the two baselines as plans of the rule set.
 enum class Engine : std::uint8_t { exact, greedy, naive };
 inline constexpr std::array<std::string_view, 3> engine_names = {"exact", "greedy", "naive"};
-constexpr std::string_view name(Engine engine) { return engine_names[static_cast<std::size_t>(engine)]; }
+constexpr std::string_view name(Engine engine) {
+  return engine_names[static_cast<std::size_t>(engine)];
+}
 std::optional<Engine> parse_engine(std::string_view text);
 
 struct SolveOptions {
@@ -33,7 +35,8 @@ struct Solution {
   bool found = false;  // is there a plan?
   walk::Plan plan;
   double latency = 0;  // cycles, as simulate prices the plan
-  std::optional<double> greedy_latency;  // the rule set's greedy figure; none if greedy gets stuck (physical only)
+  std::optional<double>
+      greedy_latency;  // the rule set's greedy figure; none if greedy gets stuck (physical only)
   std::optional<double> naive_latency;
   double lower_bound = 0;  // cycles
   search::Proof proof = search::Proof::none;
@@ -53,6 +56,7 @@ struct Solution {
 Solution solve(const Workload& workload, const SolveOptions& options);
 
 // The kernels that an episode runs when it is played these actions to its end.
-walk::Plan play(const walk::EpisodeContext& context, walk::Rules rules, std::span<const walk::Action> actions);
+walk::Plan play(const walk::EpisodeContext& context, walk::Rules rules,
+                std::span<const walk::Action> actions);
 
 }  // namespace fuselage::oracle

@@ -1,5 +1,5 @@
-// What every choice of an agent is worth: the value-to-go of an episode as it stands (open group, residents and all,
-// also where only a bad policy gets) and the Q value of any action, as the exact engine proves them.
+// What every choice of an agent is worth: the value-to-go of an episode as it stands (open group, residents
+// and all, also where only a bad policy gets) and the Q value of any action, as the exact engine proves them.
 #pragma once
 
 #include <vector>
@@ -27,10 +27,11 @@ Value q_value(const walk::Episode& episode, const walk::Action& action, const Bu
 // One action that an optimal schedule takes here.
 walk::Action optimal_action(const walk::Episode& episode, const Budget& budget = {});
 
-// The canonical actions of a state: fuse or not, each tile, each set of the tensors that it can make sense to retain
-// now (members of the group after the action and its inputs that somebody reads later, and graph outputs among the
-// members), in this order; and optimal_action() last if it is none of them (`seed`: phantoms). A fuse that the rules
-// refuse is left out, since it is the same as not fusing. So the least of q_values() is value_to_go().
+// The canonical actions of a state: fuse or not, each tile, each set of the tensors that it can make sense to
+// retain now (members of the group after the action and its inputs that somebody reads later, and graph
+// outputs among the members), in this order; and optimal_action() last if it is none of them (`seed`:
+// phantoms). A fuse that the rules refuse is left out, since it is the same as not fusing. So the least of
+// q_values() is value_to_go().
 std::vector<walk::Action> canonical_actions(const walk::Episode& episode);
 std::vector<ActionValue> q_values(const walk::Episode& episode, const Budget& budget = {});
 

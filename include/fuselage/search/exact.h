@@ -2,8 +2,8 @@
 // problem's dominance inside a layer and its bound against an incumbent. A layer is complete before it is
 // expanded, since every kernel makes progress, so each kept state has its final cost (a best-first search
 // without a queue). When layers grow wide, a narrow pass buys an incumbent for pruning; when the budget ends,
-// the engine narrows to a few states and completes those, so that it always returns a plan if it can, with the
-// least bound of what was open as its lower bound.
+// the engine narrows to a few states and completes those, so that it always returns a plan if it can, with
+// the least bound of what was open as its lower bound.
 #pragma once
 
 #include <algorithm>
@@ -27,7 +27,8 @@ struct ExactOptions {
   std::size_t narrow_width = 24;  // states a layer of that pass, and of the completion after a spent budget
 };
 
-// The members of one dominance class of a layer. Most problems have one class a layer: that one costs no hashing.
+// The members of one dominance class of a layer. Most problems have one class a layer: that one costs no
+// hashing.
 class ClassTable {
  public:
   void clear() {
@@ -61,7 +62,8 @@ class ExactSearch {
   using State = typename P::State;
   using Kernel = typename P::Kernel;
 
-  ExactSearch(const P& problem, const ExactOptions& options) : problem_(problem), options_(options), meter_(options.budget) {}
+  ExactSearch(const P& problem, const ExactOptions& options)
+      : problem_(problem), options_(options), meter_(options.budget) {}
 
   Outcome<State, Kernel> run(const State& start) {
     prepare(problem_.progress(start));
@@ -134,7 +136,8 @@ class ExactSearch {
     meter_.hold(held_ * sizeof(Entry));
   }
 
-  // Siblings arrive next to each other and often beat each other: a look at the last few saves storing and sorting.
+  // Siblings arrive next to each other and often beat each other: a look at the last few saves storing and
+  // sorting.
   bool dominated_by_last(const Layer& layer, const State& state, double cost) const {
     if constexpr (HasDominance<P>) {
       const std::size_t from = layer.size() < siblings ? 0 : layer.size() - siblings;
@@ -170,8 +173,9 @@ class ExactSearch {
     for (const auto& [cost, i] : ranking_)
       if (keep(arrivals, i)) chosen_.push_back(i);
     if (chosen_.size() > width_) {
-      std::stable_sort(chosen_.begin(), chosen_.end(),
-                       [&](std::uint32_t a, std::uint32_t b) { return arrivals[a].estimate < arrivals[b].estimate; });
+      std::stable_sort(chosen_.begin(), chosen_.end(), [&](std::uint32_t a, std::uint32_t b) {
+        return arrivals[a].estimate < arrivals[b].estimate;
+      });
       chosen_.resize(width_);
     }
     kept.reserve(chosen_.size());
@@ -184,7 +188,8 @@ class ExactSearch {
     std::vector<std::uint32_t>& rivals = rivals_of(entry.state);
     for (std::uint32_t other : rivals) {
       if constexpr (HasDominance<P>) {
-        if (problem_.dominates(arrivals[other].state, arrivals[other].cost, entry.state, entry.cost)) return false;
+        if (problem_.dominates(arrivals[other].state, arrivals[other].cost, entry.state, entry.cost))
+          return false;
       } else {
         if (arrivals[other].state == entry.state) return false;
       }
@@ -210,7 +215,8 @@ class ExactSearch {
     pass.layers_[layer] = trail_[layer];
     for (std::size_t at = layer; at + 1 < layers_.size(); ++at) pass.expand_layer(at);
     meter_.charge(pass.meter_.steps());
-    for (const Entry& end : pass.layers_.back()) upper_bound_ = std::min(upper_bound_, end.cost * (1 + rounding));
+    for (const Entry& end : pass.layers_.back())
+      upper_bound_ = std::min(upper_bound_, end.cost * (1 + rounding));
   }
 
   // After the budget: from here on only a few states a layer, and no more proof.
@@ -241,7 +247,8 @@ class ExactSearch {
     result.seconds = meter_.seconds();
     result.stop = meter_.reason();
     const std::vector<Entry>& ends = layers_.back();
-    const auto best = std::min_element(ends.begin(), ends.end(), [](const Entry& a, const Entry& b) { return a.cost < b.cost; });
+    const auto best = std::min_element(ends.begin(), ends.end(),
+                                       [](const Entry& a, const Entry& b) { return a.cost < b.cost; });
     if (best == ends.end()) {
       result.infeasible = !completing_;
       result.lower_bound = completing_ ? open_bound_ : infinity;
@@ -287,7 +294,8 @@ class ExactSearch {
   std::uint64_t states_ = 0;
 };
 
-// Finds the cheapest completion of `start` (the initial state if none is given) and proves it, within the budget.
+// Finds the cheapest completion of `start` (the initial state if none is given) and proves it, within the
+// budget.
 template <Problem P>
 Outcome<typename P::State, typename P::Kernel> exact(const P& problem, const ExactOptions& options = {},
                                                      std::optional<typename P::State> start = std::nullopt) {

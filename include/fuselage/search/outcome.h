@@ -1,5 +1,5 @@
-// What an engine answers: the best plan, what bounds it, and whether that is a proof. Nothing is claimed beyond
-// the three values of Proof.
+// What an engine answers: the best plan, what bounds it, and whether that is a proof. Nothing is claimed
+// beyond the three values of Proof.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ constexpr const char* name(Proof proof) {
 
 template <class State, class Kernel>
 struct Outcome {
-  bool found = false;   // is there a plan?
+  bool found = false;       // is there a plan?
   bool infeasible = false;  // proven: no schedule exists
   std::vector<Kernel> plan;
   double cost = std::numeric_limits<double>::infinity();  // cycles, summed in plan order
@@ -37,6 +37,8 @@ struct Outcome {
 };
 
 // How far a plan may be from the best there is, relative to the plan's cost: 0 is proven.
-inline double gap(double cost, double lower_bound) { return cost > lower_bound ? (cost - lower_bound) / cost : 0.0; }
+inline double gap(double cost, double lower_bound) {
+  return cost > lower_bound ? (cost - lower_bound) / cost : 0.0;
+}
 
 }  // namespace fuselage::search

@@ -1,5 +1,5 @@
-// The two yardsticks of the public environment. They are figures, not episodes: the greedy walk reads last uses
-// free, which no agent can, so its figure may lie below what its own groups cost when they are played.
+// The two yardsticks of the public environment. They are figures, not episodes: the greedy walk reads last
+// uses free, which no agent can, so its figure may lie below what its own groups cost when they are played.
 #pragma once
 
 #include <optional>
@@ -25,8 +25,8 @@ Greedy greedy(const Graph& graph, const Hardware& hardware);
 // The groups of that walk as a plan, before any accounting.
 Plan greedy_groups(const Graph& graph, const Hardware& hardware);
 
-// The greedy grouping under `physical`: each group with its retain set at tile 128, 64, 32, then without at the
-// same tiles, then node by node at the first tile that fits. Nothing if that gets stuck.
+// The greedy grouping under `physical`: each group with its retain set at tile 128, 64, 32, then without at
+// the same tiles, then node by node at the first tile that fits. Nothing if that gets stuck.
 std::optional<Greedy> greedy_physical(const Graph& graph, const Hardware& hardware);
 
 // Every node alone under `physical`, nothing retained, at the first of the tiles 128, 64, 32 that fits.

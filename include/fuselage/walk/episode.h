@@ -1,7 +1,7 @@
-// The game of the public environment, one node a step: what an agent does, sees and is paid for, under `seed` bit
-// for bit and under `seed_honest` with the same accounting. An Episode is a plain value: copy it to look ahead.
-// Stepping allocates nothing once its vectors have grown, and observations are only made when asked for, so that
-// search and training can step millions of times a second.
+// The game of the public environment, one node a step: what an agent does, sees and is paid for, under `seed`
+// bit for bit and under `seed_honest` with the same accounting. An Episode is a plain value: copy it to look
+// ahead. Stepping allocates nothing once its vectors have grown, and observations are only made when asked
+// for, so that search and training can step millions of times a second.
 #pragma once
 
 #include <cstdint>
@@ -26,8 +26,8 @@ class EpisodeContext {
   double greedy_latency() const { return greedy_latency_; }
   double naive_latency() const { return naive_latency_; }
 
-  // JSON text that observations are pasted from, made once: `"7":` keys, node infos, lookahead entries, and the
-  // node list of step 0.
+  // JSON text that observations are pasted from, made once: `"7":` keys, node infos, lookahead entries, and
+  // the node list of step 0.
   struct Text {
     std::vector<std::string> use_key;    // by node: "\"7\":"
     std::vector<std::string> node_info;  // by node: {id,op,shape,inputs,output_bytes}
@@ -72,8 +72,11 @@ struct ActionView {
   std::span<const NodeId> retain;
 
   ActionView() = default;
-  ActionView(bool fuse, int tile_size, std::span<const NodeId> retain_ids) : fuse_with_prev(fuse), tile(tile_size), retain(retain_ids) {}
-  ActionView(const Action& action) : ActionView(action.fuse_with_prev, action.tile, action.retain) {}  // NOLINT(google-explicit-constructor)
+  ActionView(bool fuse, int tile_size, std::span<const NodeId> retain_ids)
+      : fuse_with_prev(fuse), tile(tile_size), retain(retain_ids) {}
+  ActionView(const Action& action)
+      : ActionView(action.fuse_with_prev, action.tile, action.retain) {
+  }  // NOLINT(google-explicit-constructor)
 };
 
 // The group that is being built: `count` nodes from position `first`; count 0 when none is open.
@@ -90,8 +93,8 @@ class Episode {
   explicit Episode(const EpisodeContext& context, const EpisodeOptions& options = {});
   void reset();
 
-  // A tile outside {32,64,128,256} becomes 128; retain ids outside the graph are dropped, and under seed_honest
-  // those that the step may not retain (see dropped()). After the end: reward 0, done.
+  // A tile outside {32,64,128,256} becomes 128; retain ids outside the graph are dropped, and under
+  // seed_honest those that the step may not retain (see dropped()). After the end: reward 0, done.
   StepResult step(const ActionView& action);
 
   bool done() const { return done_; }
@@ -100,7 +103,7 @@ class Episode {
   NodeId current_node() const;  // -1 at the end
   const OpenGroup& group() const { return group_; }
   std::span<const NodeId> group_nodes() const;
-  std::vector<NodeId> fast_mem() const;  // sorted
+  std::vector<NodeId> fast_mem() const;                           // sorted
   std::span<const NodeId> resident() const { return resident_; }  // the same, unsorted
   bool is_resident(NodeId id) const { return in_fast_[static_cast<std::size_t>(id)] != 0; }
   int remaining_uses(NodeId id) const { return remaining_[static_cast<std::size_t>(id)]; }
@@ -109,7 +112,9 @@ class Episode {
   int kernel_launches() const { return launches_; }
   int reloads() const { return reloads_; }
   const StepError& error() const { return error_; }
-  std::span<const NodeId> dropped() const { return dropped_; }  // honest only: entries refused by the last step
+  std::span<const NodeId> dropped() const {
+    return dropped_;
+  }  // honest only: entries refused by the last step
   Rules rules() const { return options_.rules; }
   int max_steps() const { return options_.max_steps; }
   const EpisodeContext& context() const { return *context_; }
@@ -152,13 +157,14 @@ class Episode {
   int reloads_ = 0;
   bool done_ = false;
   StepError error_;
-  std::vector<NodeId> clean_;    // scratch: the sanitised retain list of this step
-  std::vector<NodeId> legal_;    // scratch: what seed_honest leaves of it
+  std::vector<NodeId> clean_;  // scratch: the sanitised retain list of this step
+  std::vector<NodeId> legal_;  // scratch: what seed_honest leaves of it
   std::vector<NodeId> dropped_;
 };
 
 // Steps every episode by its action; no observation is made. Spans of equal length.
-void step_batch(std::span<Episode> episodes, std::span<const ActionView> actions, std::span<StepResult> results);
+void step_batch(std::span<Episode> episodes, std::span<const ActionView> actions,
+                std::span<StepResult> results);
 
 // Appends a latency as Python's round(x, 1) and repr print it.
 void append_rounded(std::string& out, double value);

@@ -1,18 +1,21 @@
-// The walk family as a search problem: one problem, three rule sets. A state stands between two kernels; a kernel
-// is the next run of nodes, its tile and what it retains. What differs between the rule sets is the policy of
-// residency: who may be retained, when a tensor leaves, and which traffic is charged.
+// The walk family as a search problem: one problem, three rule sets. A state stands between two kernels; a
+// kernel is the next run of nodes, its tile and what it retains. What differs between the rule sets is the
+// policy of residency: who may be retained, when a tensor leaves, and which traffic is charged.
 //
 // Which kernels are declared, and why that loses no optimum ("lossless" below):
-// - Under the seed's accounting the tile does not change what is resident, so only the cheapest tile that fits is
+// - Under the seed's accounting the tile does not change what is resident, so only the cheapest tile that
+// fits is
 //   declared (under `seed` the Pareto points of cycles and unused capacity).
-// - Under `seed` any tensor can be made resident for free by naming it ("phantom"). A phantom can always be named
+// - Under `seed` any tensor can be made resident for free by naming it ("phantom"). A phantom can always be
+// named
 //   one kernel before the kernel that touches it, so a state carries the unused capacity of the kernel before
 //   (`slack`) and the next kernel buys from it what it wants to find resident.
 // - A tensor that no kernel can read free any more is not retained, unless that saves its store.
-// - A group that is invalid when it closes (duplicate retain entries can force that) runs its members alone; that
+// - A group that is invalid when it closes (duplicate retain entries can force that) runs its members alone;
+// that
 //   fallback is declared wherever it could pay.
-// Those arguments hold while oom_penalty is no bargain (see exploitable()); if it could be one, every retain set is
-// declared, and `kernels` says so when there are too many of them for that.
+// Those arguments hold while oom_penalty is no bargain (see exploitable()); if it could be one, every retain
+// set is declared, and `kernels` says so when there are too many of them for that.
 #pragma once
 
 #include <boost/container/small_vector.hpp>
@@ -31,25 +34,25 @@ namespace fuselage::walk {
 using IdList = boost::container::small_vector<NodeId, 6>;
 
 struct State {
-  int position = 0;    // first position of the order that is not done
-  bool open = false;   // starts inside an open group (the problem's)
-  IdList ahead;        // order free: done positions beyond `position`, sorted
-  IdList resident;     // sorted ids
-  IdList unwritten;    // physical: residents without a copy in slow memory, sorted
+  int position = 0;         // first position of the order that is not done
+  bool open = false;        // starts inside an open group (the problem's)
+  IdList ahead;             // order free: done positions beyond `position`, sorted
+  IdList resident;          // sorted ids
+  IdList unwritten;         // physical: residents without a copy in slow memory, sorted
   std::int64_t slack = -1;  // seed: bytes that the kernel before left unused; -1 = it can retain nothing more
 
   friend bool operator==(const State&, const State&) = default;
 };
 
 struct Kernel {
-  int first = 0;  // fixed order: position of the first node
-  int count = 0;  // number of nodes
-  int tile = 2;   // index into tiles
+  int first = 0;          // fixed order: position of the first node
+  int count = 0;          // number of nodes
+  int tile = 2;           // index into tiles
   bool fallback = false;  // invalid on purpose: members run alone
   bool as_is = false;     // closes the open group just as it stands
-  IdList nodes = {};           // order free: positions of the members, sorted
+  IdList nodes = {};      // order free: positions of the members, sorted
   IdList retain = {};
-  IdList bought = {};           // seed: what the kernel before it retains for it
+  IdList bought = {};       // seed: what the kernel before it retains for it
   std::int64_t slack = -1;  // State::slack after it
 };
 
@@ -64,14 +67,17 @@ class WalkProblem {
   using Kernel = walk::Kernel;
 
   // Graph, hardware and table must outlive the problem. Throws Error for order free under the seed's rules.
-  WalkProblem(const Graph& graph, const Hardware& hardware, const RunTable& runs, const ProblemOptions& options);
+  WalkProblem(const Graph& graph, const Hardware& hardware, const RunTable& runs,
+              const ProblemOptions& options);
   // The rest of an episode from where it stands: its residents, its open group, its end at max_steps.
   explicit WalkProblem(const Episode& episode);
 
   State initial() const { return start_; }
   int horizon() const { return end_; }
   // Done nodes; one less while the group that an episode left open is not closed.
-  int progress(const State& s) const { return s.position + static_cast<int>(s.ahead.size()) - (s.open ? 1 : 0); }
+  int progress(const State& s) const {
+    return s.position + static_cast<int>(s.ahead.size()) - (s.open ? 1 : 0);
+  }
   bool kernels(const State& s, std::vector<Kernel>& out) const;
   double price(const State& s, const Kernel& k) const;
   State apply(const State& s, const Kernel& k) const;
@@ -82,7 +88,9 @@ class WalkProblem {
 
   // Bytes of fast memory that a kernel takes under `physical`; more than the capacity = not executable.
   std::int64_t working_set(const State& s, const Kernel& k) const;
-  bool fits(const State& s, const Kernel& k) const { return working_set(s, k) <= hardware_.fast_mem_capacity; }
+  bool fits(const State& s, const Kernel& k) const {
+    return working_set(s, k) <= hardware_.fast_mem_capacity;
+  }
 
   // Could it pay to let a node run out of memory on purpose, for the flat penalty? Seed's accounting only.
   bool exploitable() const { return exploitable_; }
@@ -93,9 +101,10 @@ class WalkProblem {
 
   // For a graph without a schedule under `physical`, given the states of most progress that were reached.
   struct Infeasible {
-    NodeId node = 0;  // the first node of the order that no kernel can run
-    std::int64_t capacity = 0;              // bytes
-    std::int64_t smallest_working_set = 0;  // bytes, over the kernels that would run it: tile 32, nothing retained
+    NodeId node = 0;            // the first node of the order that no kernel can run
+    std::int64_t capacity = 0;  // bytes
+    std::int64_t smallest_working_set =
+        0;  // bytes, over the kernels that would run it: tile 32, nothing retained
   };
   Infeasible explain_infeasible(const std::vector<State>& deepest) const;
 
@@ -131,7 +140,7 @@ class WalkProblem {
   OpenGroup open_;
   State start_;
   bool exploitable_ = false;
-  bool enumerates_all_ = false;  // exploitable, and small enough to declare every retain set
+  bool enumerates_all_ = false;       // exploitable, and small enough to declare every retain set
   std::vector<double> suffix_bound_;  // by position: cycles of everything from there, residency relaxed
   std::vector<double> node_bound_;    // order free, by position: least compute cycles
 };

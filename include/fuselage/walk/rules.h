@@ -1,5 +1,5 @@
-// The rule sets of the walk family. `seed` is the public environment bit for bit, `seed_honest` its accounting
-// without free residency of tensors that are not there, `physical` what a machine could do.
+// The rule sets of the walk family. `seed` is the public environment bit for bit, `seed_honest` its
+// accounting without free residency of tensors that are not there, `physical` what a machine could do.
 #pragma once
 
 #include <array>
@@ -17,8 +17,12 @@ enum class Order : std::uint8_t { fixed, free };
 inline constexpr std::array<std::string_view, 3> rules_names = {"seed", "seed-honest", "physical"};
 inline constexpr std::array<std::string_view, 2> order_names = {"fixed", "free"};
 
-constexpr std::string_view name(Rules rules) { return rules_names[static_cast<std::size_t>(rules)]; }
-constexpr std::string_view name(Order order) { return order_names[static_cast<std::size_t>(order)]; }
+constexpr std::string_view name(Rules rules) {
+  return rules_names[static_cast<std::size_t>(rules)];
+}
+constexpr std::string_view name(Order order) {
+  return order_names[static_cast<std::size_t>(order)];
+}
 
 constexpr std::optional<Rules> parse_rules(std::string_view text) {
   for (std::size_t i = 0; i < rules_names.size(); ++i)

@@ -30,10 +30,10 @@ struct Run {
   std::size_t inputs_begin = 0;  // into RunTable's pool
   int input_count = 0;
   int output_count = 0;
-  std::int64_t input_bytes = 0;   // of the boundary inputs
-  std::int64_t output_bytes = 0;  // of the boundary outputs
-  std::array<double, 4> cycles = {};         // by tile
-  std::array<std::int64_t, 4> slices = {};   // bytes of boundary inputs and outputs, by tile
+  std::int64_t input_bytes = 0;             // of the boundary inputs
+  std::int64_t output_bytes = 0;            // of the boundary outputs
+  std::array<double, 4> cycles = {};        // by tile
+  std::array<std::int64_t, 4> slices = {};  // bytes of boundary inputs and outputs, by tile
 
   int end() const { return first + count; }
 };
@@ -47,7 +47,9 @@ class RunTable {
     const auto i = static_cast<std::size_t>(first);
     return std::span(runs_).subspan(begin_[i], begin_[i + 1] - begin_[i]);
   }
-  const Run& run(int first, int count) const { return runs_[begin_[static_cast<std::size_t>(first)] + static_cast<std::size_t>(count - 1)]; }
+  const Run& run(int first, int count) const {
+    return runs_[begin_[static_cast<std::size_t>(first)] + static_cast<std::size_t>(count - 1)];
+  }
   // Number of nodes of the longest run that starts at a position.
   int longest(int first) const { return static_cast<int>(from(first).size()); }
 
@@ -70,7 +72,7 @@ class RunTable {
   std::vector<Run> runs_;
   std::vector<NodeId> pool_;
   std::vector<int> last_use_;
-  std::vector<std::size_t> seen_in_;  // by node: the run (counted from 1) that listed it last
+  std::vector<std::size_t> seen_in_;           // by node: the run (counted from 1) that listed it last
   std::vector<std::array<double, 4>> cycles_;  // by node
 };
 
