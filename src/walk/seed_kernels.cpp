@@ -153,6 +153,19 @@ class SeedKernels {
     return p_.hardware_.transfer_cycles(load) + p_.hardware_.transfer_cycles(store);
   }
 
+  // Seed: a kernel so busy computing that one of its residencies hides nothing is dominated by the one
+  // without it, which leaves the bytes unused for the next kernel to buy. Returns the cycles from which that
+  // is so.
+  double idle_from(const Run& run, double hidden) const {
+    std::int64_t least = std::numeric_limits<std::int64_t>::max();
+    for (NodeId x : retain_)
+      if (!is_resident(x) && !holds(bought_, x)) least = std::min(least, p_.bytes(x));
+    for (NodeId x : bought_)
+      if (!inside(run, p_.graph_.position(x))) least = std::min(least, p_.bytes(x));
+    const bool none = least == std::numeric_limits<std::int64_t>::max();
+    return none ? std::numeric_limits<double>::infinity() : hidden + p_.hardware_.transfer_cycles(least);
+  }
+
   // What was bought, and `more`, is resident while the prefixes are fused.
   bool prefixes_fit(NodeId more = -1) const {
     for (std::size_t i = 0; i + 1 < prefix_.size(); ++i) {
@@ -170,6 +183,7 @@ class SeedKernels {
   void declare_tiles(const Run& run, std::int64_t room) {
     if (!bought_.empty() && !prefixes_fit()) return;
     const double hidden = phantoms_ ? traffic(run) : 0;  // fewer cycles than this are no faster
+    const double idle = phantoms_ ? idle_from(run, hidden) : 0;
     int best = -1;
     for (int t = 0; t < 4; ++t) {
       const auto i = static_cast<std::size_t>(t);
@@ -178,7 +192,7 @@ class SeedKernels {
           std::max(hidden, run.cycles[i]) >= std::max(hidden, run.cycles[static_cast<std::size_t>(best)]))
         continue;
       best = t;
-      if (phantoms_) push(run, t, room - (run.slices[i] - run.slices[0]));
+      if (phantoms_ && run.cycles[i] < idle) push(run, t, room - (run.slices[i] - run.slices[0]));
     }
     if (!phantoms_ && best >= 0) push(run, best, -1);
   }
