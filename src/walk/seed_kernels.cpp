@@ -109,6 +109,11 @@ class SeedKernels {
       if (phantoms_ && p_.bytes(x) <= s_.slack) items_.push_back({x, Kind::buy_input, p_.bytes(x)});
       if (!phantoms_ && p_.uses_from(x, run.end()) >= 2) items_.push_back({x, Kind::retain, p_.bytes(x)});
     }
+    // A graph output that is resident before it is made (only a careless policy does that) stays if it is
+    // named again.
+    for (NodeId x : s_.resident)
+      if (p_.runs_.last_use(x) < 0 && p_.graph_.position(x) >= run.end())
+        items_.push_back({x, Kind::retain_free, 0});
     retain_.assign(always_.begin(), always_.end());
     bought_.clear();
     choose(run, 0, room_, s_.slack);
