@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
-#include <regex>
 #include <string>
 
 #include "e2e/command.h"
@@ -96,35 +95,42 @@ TEST_F(Commands, BadInputNamesFileAndField) {
 
 TEST_F(Commands, CheckRefusesWhatIsWrong) {
   run("search task1_chain --out .");
-  const std::string plan = read("task1_chain.json");
-  const auto checked = [&](const std::string& from, const std::string& to) {
-    const std::string changed = std::regex_replace(plan, std::regex(from), to);
-    EXPECT_NE(changed, plan) << from;
-    write("changed.json", changed);
+  const json plan = json::parse(read("task1_chain.json"));
+  const auto checked = [&](const std::string& field, const json& value) {
+    json changed = plan;
+    changed[field] = value;
+    write("changed.json", changed.dump());
     return run("check changed.json task1_chain.json");
   };
-  const Finished cheaper = checked(R"("latency": 111806)", R"("latency": 111805)");
+  const Finished cheaper = checked("latency", 111805.5);
   EXPECT_EQ(cheaper.exit_code, 1);
-  EXPECT_THAT(cheaper.out, HasSubstr("changed.json: latency: the file claims 111805.7"));
-  EXPECT_THAT(cheaper.out, HasSubstr("the kernels take 111806.7"));
+  EXPECT_THAT(cheaper.out,
+              StartsWith("changed.json: latency: the file claims 111805.5, the kernels take 111806.7"));
   EXPECT_THAT(cheaper.out, HasSubstr("\ntask1_chain.json: ok, 111,806.72 cycles as claimed"));
 
-  const Finished partial = checked(R"(("kernels": \[\n[^\n]*),\n[^\n]*\n)", "$1\n");
+  const Finished partial = checked("kernels", json::array({plan["kernels"][0]}));
   EXPECT_EQ(partial.exit_code, 1);
-  EXPECT_THAT(partial.out, HasSubstr("changed.json: illegal, COVERAGE: "));
+  EXPECT_THAT(partial.out, StartsWith("changed.json: illegal, COVERAGE: "));
   EXPECT_EQ(run("explain changed.json").exit_code, 1);
   EXPECT_EQ(run_json("check changed.json").at("plans").at(0).at("fault").at("code"), "COVERAGE");
 
-  EXPECT_EQ(checked(R"("lower_bound": 1)", R"("lower_bound": 2)").exit_code, 1);
-  EXPECT_EQ(checked(R"("lower_bound": [0-9.]*)", R"("lower_bound": null)").exit_code, 1);
-  const Finished actions = checked(R"("fuse_with_prev": true)", R"("fuse_with_prev": false)");
-  EXPECT_EQ(actions.exit_code, 1);
-  EXPECT_THAT(actions.out, HasSubstr("changed.json: actions: they take "));
+  EXPECT_THAT(checked("lower_bound", 2e5).out,
+              StartsWith("changed.json: lower_bound: the file claims 200000.0"));
+  EXPECT_THAT(checked("lower_bound", nullptr).out, StartsWith("changed.json: proof: "));
+  json actions = plan["actions"];
+  for (json& action : actions) action["fuse_with_prev"] = false;
+  const Finished played = checked("actions", actions);
+  EXPECT_EQ(played.exit_code, 1);
+  EXPECT_THAT(played.out, StartsWith("changed.json: actions: they take "));
+}
 
-  const Finished broken = checked(R"("kernels")", R"("kernel")");
+TEST_F(Commands, CheckGoesOnAfterAFileItCannotRead) {
+  run("search task1_chain --out .");
+  write("broken.json", "{\"fuselage_plan\": 1}");
+  const Finished broken = run("check broken.json task1_chain.json");
   EXPECT_EQ(broken.exit_code, 2);
-  EXPECT_THAT(broken.err, HasSubstr("changed.json: kernel: "));
-  EXPECT_THAT(broken.out, HasSubstr("task1_chain.json: ok"));
+  EXPECT_THAT(broken.err, StartsWith("fuselage: error: broken.json: "));
+  EXPECT_THAT(broken.out, StartsWith("task1_chain.json: ok"));
   EXPECT_EQ(run("check nothing.json").exit_code, 2);
   EXPECT_EQ(run("explain nothing.json").exit_code, 2);
 }
@@ -145,9 +151,8 @@ TEST_F(Commands, ExplainAddsUpToTheLatency) {
 TEST_F(Commands, TasksWriteTheFilesOfTheDatasets) {
   const Finished table = run("tasks");
   EXPECT_EQ(table.exit_code, 0);
-  EXPECT_TRUE(std::regex_search(
-      table.out, std::regex(R"(task4_mixed +24 +29  expert +mixed +789  256x256 +1,048,576 +655,360 +160%)")))
-      << table.out;
+  EXPECT_THAT(squeezed(table.out),
+              HasSubstr("\ntask4_mixed 24 29 expert mixed 789 256x256 1,048,576 655,360 160%\n"));
   EXPECT_EQ(run_json("tasks").size(), 5U);
   EXPECT_EQ(run("tasks --write tasks").exit_code, 0);
   EXPECT_EQ(list("tasks").size(), 5U);

@@ -21,7 +21,7 @@ TEST(Exact, toy_optimum) {
     const ToyProblem toy(1 + static_cast<int>(seed % 12), 1 + static_cast<int>(seed % 5), seed);
     for (std::size_t wide :
          {std::size_t{1}, std::size_t{256}}) {  // with and without an incumbent to prune by
-      const auto outcome = exact(toy, {.wide_layer = wide, .narrow_width = 1});
+      const auto outcome = exact(toy, {.wide_layer = wide});
       const double optimum = toy.optimum();
       if (optimum == std::numeric_limits<double>::infinity()) {
         EXPECT_TRUE(outcome.infeasible) << seed;
@@ -136,7 +136,7 @@ TEST(Exact, pruning_by_an_incumbent_keeps_the_optimum) {
     for (walk::Rules rules : {walk::Rules::seed, walk::Rules::seed_honest, walk::Rules::physical}) {
       const walk::WalkProblem problem(w.graph, w.hardware, runs, {.rules = rules});
       const auto plain = exact(problem, {.wide_layer = std::numeric_limits<std::size_t>::max()});
-      const auto pruned = exact(problem, {.wide_layer = 1, .narrow_width = 4});
+      const auto pruned = exact(problem, {.wide_layer = 1});
       EXPECT_EQ(plain.proof, Proof::optimal);
       EXPECT_EQ(pruned.proof, Proof::optimal);
       EXPECT_NEAR(plain.cost, pruned.cost, 1e-9 * plain.cost) << seed;

@@ -26,7 +26,7 @@ class WalkLaws : public ::testing::TestWithParam<Variant> {};
 
 TEST_P(WalkLaws, hold_on_random_graphs) {
   Dice dice(41);
-  for (int i = 0; i < 60; ++i) {
+  for (int i = 0; i < 30; ++i) {
     const bool costly = dice.chance(20);
     const Workload w = random_workload(dice, {.nodes = dice.between(1, costly ? 4 : 7), .costly = costly});
     const walk::RunTable runs(w.graph, w.hardware);

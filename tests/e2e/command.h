@@ -85,6 +85,14 @@ class CommandTest : public testing::Test {
     return lines;
   }
 
+  // With one space for every run of them.
+  static std::string squeezed(const std::string& text) {
+    std::string result;
+    for (char c : text)
+      if (c != ' ' || !result.ends_with(' ')) result += c;
+    return result;
+  }
+
  private:
   std::filesystem::path directory_;
 };

@@ -1,9 +1,9 @@
 // The exact engine: dynamic programming over layers of equal progress, forward from a start state, with the
 // problem's dominance inside a layer and its bound against an incumbent. A layer is complete before it is
 // expanded, since every kernel makes progress, so each kept state has its final cost (a best-first search
-// without a queue). When layers grow wide, a narrow pass buys an incumbent for pruning; when the budget ends,
-// the engine narrows to a few states and completes those, so that it always returns a plan if it can, with
-// the least bound of what was open as its lower bound.
+// without a queue). When layers grow wide, a narrow pass buys an incumbent for pruning. When the budget ends,
+// the engine returns its incumbent, or completes a few states a layer if it has none, so that there is a plan
+// whenever it can find one; its lower bound is then the least bound of what was open.
 #pragma once
 
 #include <algorithm>
@@ -22,9 +22,10 @@ namespace fuselage::search {
 
 struct ExactOptions {
   Budget budget = {};
-  // Layers of more states than this make the engine look for an incumbent first.
-  std::size_t wide_layer = 256;
-  std::size_t narrow_width = 24;  // states a layer of that pass, and of the completion after a spent budget
+  // A layer of more states than this makes the engine look for an incumbent first, with an eighth as many
+  // states a layer; then again for every layer that is sixteen times wider.
+  std::size_t wide_layer = 8;
+  std::size_t narrow_width = 8;  // states a layer of the completion after a spent budget
 };
 
 // The members of one dominance class of a layer. Most problems have one class a layer: that one costs no
@@ -63,7 +64,7 @@ class ExactSearch {
   using Kernel = typename P::Kernel;
 
   ExactSearch(const P& problem, const ExactOptions& options)
-      : problem_(problem), options_(options), meter_(options.budget) {}
+      : problem_(problem), options_(options), meter_(options.budget), wide_(options.wide_layer) {}
 
   Outcome<State, Kernel> run(const State& start) {
     prepare(problem_.progress(start));
@@ -103,7 +104,7 @@ class ExactSearch {
     const std::size_t arrived = layers_[layer].size();
     filter(layers_[layer], entries);
     recycle(layers_[layer]);
-    if (width_ == unlimited && entries.size() > options_.wide_layer && !incumbent_) buy_incumbent(layer);
+    if (width_ == unlimited && entries.size() > wide_) buy_incumbent(layer);
     deepest_ = layer;
     for (std::size_t i = 0; i < entries.size(); ++i) {
       if (width_ == unlimited && meter_.spent()) {
@@ -207,29 +208,56 @@ class ExactSearch {
 
   // A narrow pass from the present layer: its best completion bounds what is worth expanding.
   void buy_incumbent(std::size_t layer) {
-    incumbent_ = true;
     ExactSearch pass(problem_, options_);
     pass.prepare(first_);
-    pass.width_ = options_.narrow_width;
+    pass.width_ = std::max<std::size_t>(1, wide_ / 8);
+    pass.upper_bound_ = upper_bound_;
+    wide_ *= 16;
     pass.layers_ = layers_;
     pass.layers_[layer] = trail_[layer];
     for (std::size_t at = layer; at + 1 < layers_.size(); ++at) pass.expand_layer(at);
     meter_.charge(pass.meter_.steps());
-    for (const Entry& end : pass.layers_.back())
-      upper_bound_ = std::min(upper_bound_, end.cost * (1 + rounding));
+    const Entry* best = pass.best_end();
+    if (!best || best->cost >= incumbent_cost_) return;
+    incumbent_cost_ = best->cost;
+    upper_bound_ = best->cost * (1 + rounding);
+    incumbent_ = pass.plan_to(*best, static_cast<std::int32_t>(layer), trail_);
   }
 
-  // After the budget: from here on only a few states a layer, and no more proof.
-  void narrow(std::vector<Entry>& entries, std::size_t from) {
-    completing_ = true;
+  const Entry* best_end() const {
+    const Layer& ends = layers_.back();
+    const auto best = std::min_element(ends.begin(), ends.end(),
+                                       [](const Entry& a, const Entry& b) { return a.cost < b.cost; });
+    return best == ends.end() ? nullptr : &*best;
+  }
+
+  // The kernels from the start to an entry. States of layers before `own` are found in `earlier`.
+  std::vector<Kernel> plan_to(const Entry& end, std::int32_t own, const std::vector<Layer>& earlier) {
+    std::vector<Kernel> plan;
+    for (const Entry* at = &end; at->parent_layer >= 0;) {
+      const std::vector<Layer>& trail = at->parent_layer < own ? earlier : trail_;
+      const Entry& parent = trail[static_cast<std::size_t>(at->parent_layer)][at->parent];
+      problem_.kernels(parent.state, kernels_);
+      plan.push_back(kernels_[at->kernel]);
+      at = &parent;
+    }
+    std::reverse(plan.begin(), plan.end());
+    return plan;
+  }
+
+  // The budget has ended. Without an incumbent a few states a layer are completed; no more proof either way.
+  void narrow(Layer& entries, std::size_t from) {
+    stopped_ = true;
     width_ = options_.narrow_width;
-    upper_bound_ = infinity;
-    const std::size_t room = from + options_.narrow_width;
+    const std::size_t room = incumbent_.empty() ? from + width_ : from;
     if (entries.size() > room) {
       std::stable_sort(entries.begin() + static_cast<std::ptrdiff_t>(from), entries.end(),
                        [](const Entry& a, const Entry& b) { return a.estimate < b.estimate; });
       entries.erase(entries.begin() + static_cast<std::ptrdiff_t>(room), entries.end());
     }
+    if (incumbent_.empty()) return;
+    for (Layer& layer : layers_)
+      if (&layer != &layers_.back()) layer.clear();
   }
 
   double open_estimate(const std::vector<Entry>& entries, std::size_t from) const {
@@ -246,28 +274,25 @@ class ExactSearch {
     result.states = states_;
     result.seconds = meter_.seconds();
     result.stop = meter_.reason();
-    const std::vector<Entry>& ends = layers_.back();
-    const auto best = std::min_element(ends.begin(), ends.end(),
-                                       [](const Entry& a, const Entry& b) { return a.cost < b.cost; });
-    if (best == ends.end()) {
-      result.infeasible = !completing_;
-      result.lower_bound = completing_ ? open_bound_ : infinity;
+    const Entry* best = best_end();
+    if (!best && incumbent_.empty()) {
+      result.infeasible = !stopped_;
+      result.lower_bound = stopped_ ? open_bound_ : infinity;
       if (result.infeasible)
         for (const Entry& entry : trail_[deepest_]) result.deepest.push_back(entry.state);
       return result;
     }
     result.found = true;
-    result.cost = best->cost;
-    if (!completing_) result.proof = complete_ ? Proof::optimal : Proof::optimal_in_declared_space;
-    // Outside a space that was capped only the start's own bound holds.
-    result.lower_bound = std::min(complete_ ? open_bound_ : start_bound_, best->cost);
-    for (const Entry* at = &*best; at->parent_layer >= 0;) {
-      const Entry& parent = trail_[static_cast<std::size_t>(at->parent_layer)][at->parent];
-      problem_.kernels(parent.state, kernels_);
-      result.plan.push_back(kernels_[at->kernel]);
-      at = &parent;
+    if (best && best->cost <= incumbent_cost_) {
+      result.cost = best->cost;
+      result.plan = plan_to(*best, 0, trail_);
+    } else {
+      result.cost = incumbent_cost_;
+      result.plan = std::move(incumbent_);
     }
-    std::reverse(result.plan.begin(), result.plan.end());
+    if (!stopped_) result.proof = complete_ ? Proof::optimal : Proof::optimal_in_declared_space;
+    // Outside a space that was capped only the start's own bound holds.
+    result.lower_bound = std::min(complete_ ? open_bound_ : start_bound_, result.cost);
     return result;
   }
 
@@ -276,6 +301,7 @@ class ExactSearch {
   Meter meter_;
   int first_ = 0;
   std::size_t width_ = unlimited;
+  std::size_t wide_ = 0;
   std::vector<Layer> layers_;  // arrivals, by progress made since the start
   std::vector<Layer> trail_;   // expanded states, by the same
   std::vector<Layer> spare_;
@@ -286,9 +312,10 @@ class ExactSearch {
   std::size_t deepest_ = 0;
   double upper_bound_ = infinity;
   double open_bound_ = infinity;
+  double incumbent_cost_ = infinity;
+  std::vector<Kernel> incumbent_;
   double start_bound_ = 0;
-  bool incumbent_ = false;
-  bool completing_ = false;
+  bool stopped_ = false;
   bool complete_ = true;
   std::size_t held_ = 0;
   std::uint64_t states_ = 0;
