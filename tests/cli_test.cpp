@@ -203,7 +203,7 @@ TEST_F(Search, AnInterruptGivesTheBestPlanSoFar) {
   write("dense.json", dense_graph(800));
   const Finished search = shell(
       "\"$FUSELAGE\" search task1_chain dense.json task2_residual --rules seed --out plans & search=$!; "
-      "for i in 1 2 3 4 5 6 7 8 9; do [ -e plans/task1_chain.json ] || sleep 0.2; done; "
+      "for i in $(seq 100); do [ -e plans/task1_chain.json ] || sleep 0.1; done; "
       "kill -INT $search; wait $search");
   EXPECT_EQ(search.exit_code, 0) << search.err;
   EXPECT_THAT(search.out, HasSubstr("dense800: not proven, ended by an interrupt"));
