@@ -81,7 +81,6 @@ int generate(GenerateCommand command) {
   if (command.ops) command.graph.num_ops = static_cast<int>(*command.ops);
   const std::int64_t count = command.count.value_or(1);
   const bool lines = command.json_lines || count > 1;
-  const Progress progress(command.out.empty() ? 0 : static_cast<std::size_t>(count));
   Source source(command);
   std::string file;
   for (std::int64_t i = 0; i < count; ++i) {
