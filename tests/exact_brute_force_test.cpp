@@ -32,6 +32,10 @@ struct Batch {
   bool costly = false;
 };
 
+void PrintTo(const Batch& batch, std::ostream* out) {
+  *out << batch.graphs << (batch.costly ? " costly" : "") << " graphs of " << batch.nodes << " nodes";
+}
+
 // Optimum from the start, and from states that a careless policy reaches.
 void compare_with_episodes(Rules rules, const Batch& batch) {
   Dice dice(batch.seed);

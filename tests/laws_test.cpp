@@ -22,6 +22,9 @@ struct Variant {
   Rules rules;
   Order order = Order::fixed;
 };
+void PrintTo(const Variant& variant, std::ostream* out) {
+  *out << walk::name(variant.rules) << ", " << walk::name(variant.order);
+}
 class WalkLaws : public ::testing::TestWithParam<Variant> {};
 
 TEST_P(WalkLaws, hold_on_random_graphs) {

@@ -3,11 +3,25 @@
 #pragma once
 
 #include <cstdint>
+#include <ostream>
 #include <random>
 #include <string>
 #include <vector>
 
 #include "fuselage/graph/graph.h"
+#include "fuselage/walk/rules.h"
+
+namespace fuselage::walk {
+
+// How GoogleTest names parametrised tests.
+inline void PrintTo(Rules rules, std::ostream* out) {
+  *out << name(rules);
+}
+inline void PrintTo(Order order, std::ostream* out) {
+  *out << name(order);
+}
+
+}  // namespace fuselage::walk
 
 namespace fuselage {
 

@@ -89,7 +89,7 @@ walk::PlanFile plan_file(const Workload& workload, const oracle::Solution& solut
   file.kernels = solution.plan;
   file.latency = solution.latency;
   file.greedy_latency = solution.greedy_latency;
-  file.naive_latency = solution.naive_latency.value_or(0);
+  file.naive_latency = solution.naive_latency;
   file.lower_bound = solution.lower_bound;
   file.proof = search::name(solution.proof);
   if (options.rules != walk::Rules::physical) file.actions = walk::actions_of(solution.plan);

@@ -132,7 +132,7 @@ PlanFile read_plan(std::string_view text, const std::string& source) {
   plan.kernels = read_list(root.required("kernels"), read_kernel);
   plan.latency = root.required("latency").number(0);
   plan.greedy_latency = read_number_or_null(root.required("greedy_latency"));
-  plan.naive_latency = root.required("naive_latency").number(0);
+  plan.naive_latency = read_number_or_null(root.required("naive_latency"));
   plan.lower_bound = read_number_or_null(root.required("lower_bound"));
   plan.proof = read_proof(root.required("proof"));
   plan.actions = read_actions(root, plan);
@@ -151,7 +151,7 @@ std::string plan_to_json(const PlanFile& plan) {
   add("kernels", list_to_json(plan.kernels, kernel_to_json));
   add("latency", json_number(plan.latency));
   add("greedy_latency", number_or_null(plan.greedy_latency));
-  add("naive_latency", json_number(plan.naive_latency));
+  add("naive_latency", number_or_null(plan.naive_latency));
   add("lower_bound", number_or_null(plan.lower_bound));
   add("proof", json_string(plan.proof));
   if (!plan.actions.empty()) add("actions", list_to_json(plan.actions, action_to_json));

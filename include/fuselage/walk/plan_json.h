@@ -25,10 +25,10 @@ struct PlanFile {
   Plan kernels = {};
   double latency = 0;                         // cycles, all of these
   std::optional<double> greedy_latency = {};  // none: greedy finds no plan
-  double naive_latency = 0;
-  std::optional<double> lower_bound = {};  // none: nothing is claimed
-  std::string proof = "none";              // one of proof_names
-  std::vector<Action> actions = {};        // one per node; empty under `physical`, and where they aren't told
+  std::optional<double> naive_latency = {};   // none: some node fits only together with others
+  std::optional<double> lower_bound = {};     // none: nothing is claimed
+  std::string proof = "none";                 // one of proof_names
+  std::vector<Action> actions = {};  // one per node; empty under `physical`, and where they aren't told
 };
 
 // Checks form and types only: whether the kernels make a legal plan is for simulate() to say. Error for
