@@ -49,6 +49,8 @@ void compare_with_episodes(Rules rules, const Batch& batch) {
     const auto outcome = search::exact(problem);
     ASSERT_EQ(outcome.proof, search::Proof::optimal) << name;
     expect_close(outcome.cost, brute.value(played), name);
+    expect_close(search::exact(problem, {.wide_layer = 1}).cost, outcome.cost,
+                 name + " with an early incumbent");
 
     const Plan plan = problem.plan_of(outcome.plan);
     const auto checked = oracle::simulate(w.graph, w.hardware, plan, {.rules = rules});
@@ -103,6 +105,7 @@ void compare_physical(Order order, const Batch& batch) {
     }
     ASSERT_EQ(outcome.proof, search::Proof::optimal) << name;
     expect_close(outcome.cost, optimum, name);
+    expect_close(search::exact(problem, {.wide_layer = 1}).cost, optimum, name + " with an early incumbent");
     const auto checked = oracle::simulate(w.graph, w.hardware, problem.plan_of(outcome.plan),
                                           {.rules = Rules::physical, .order = order});
     ASSERT_TRUE(checked.legal()) << name << ": " << checked.fault->message;

@@ -7,7 +7,9 @@
 
 #include <atomic>
 
+#include "fuselage/core/error.h"
 #include "fuselage/oracle/simulate.h"
+#include "fuselage/oracle/solve.h"
 #include "fuselage/walk/generator.h"
 #include "fuselage/walk/problem.h"
 #include "random_graphs.h"
@@ -142,6 +144,80 @@ TEST(Exact, pruning_by_an_incumbent_keeps_the_optimum) {
       EXPECT_NEAR(plain.cost, pruned.cost, 1e-9 * plain.cost) << seed;
     }
   }
+}
+
+// A free machine has optimum 0, which no incumbent may prune away.
+TEST(Exact, nothing_costs_anything) {
+  std::vector<Node> list(
+      14, Node{.op = Op::relu, .height = 32, .width = 32, .inputs = {}, .flops = 0, .output_bytes = 4096});
+  const Workload w{
+      "free", Graph(list), {.fast_mem_capacity = 1 << 20, .slow_mem_bandwidth = 0, .max_fusion_depth = 2}};
+  const walk::RunTable runs(w.graph, w.hardware);
+  for (walk::Order order : {walk::Order::fixed, walk::Order::free}) {
+    const walk::WalkProblem problem(w.graph, w.hardware, runs,
+                                    {.rules = walk::Rules::physical, .order = order});
+    const auto outcome = exact(problem, {.wide_layer = 1});
+    EXPECT_EQ(outcome.proof, Proof::optimal);
+    EXPECT_EQ(outcome.cost, 0);
+  }
+}
+
+// Stars: one tensor that many read, or many that one reads. Resident sets explode, the search must not.
+TEST(Exact, stars_end_within_their_budget) {
+  for (int leaves : {13, 30, 60}) {
+    for (bool out : {true, false}) {
+      std::vector<Node> list;
+      std::vector<NodeId> all;
+      for (NodeId id = 0; id < leaves; ++id) {
+        list.push_back(
+            derived_node(Op::relu, 32, 32, out && id > 0 ? std::vector<NodeId>{0} : std::vector<NodeId>{}));
+        all.push_back(id);
+      }
+      if (!out) list.push_back(derived_node(Op::add, 32, 32, all));
+      const Workload w{"star",
+                       Graph(list),
+                       {.fast_mem_capacity = 1 << 30,
+                        .slow_mem_bandwidth = 8,
+                        .kernel_launch_cost = 1000,
+                        .max_fusion_depth = 5}};
+      const walk::RunTable runs(w.graph, w.hardware);
+      for (walk::Rules rules : {walk::Rules::seed, walk::Rules::seed_honest, walk::Rules::physical}) {
+        const walk::WalkProblem problem(w.graph, w.hardware, runs, {.rules = rules});
+        const auto outcome = exact(problem, {.budget = {.steps = 30'000}});
+        EXPECT_TRUE(outcome.found);
+        EXPECT_LE(outcome.lower_bound, outcome.cost);
+      }
+    }
+  }
+}
+
+// A kernel may fit where none of its nodes fits alone.
+TEST(Solve, fused_nodes_may_need_less_than_each_alone) {
+  std::vector<Node> list = {derived_node(Op::relu, 32, 32, {}), derived_node(Op::reduce, 32, 32, {0})};
+  list[1].output_bytes = 100;
+  const Workload w{
+      "small",
+      Graph(list),
+      {.fast_mem_capacity = 1000, .slow_mem_bandwidth = 8, .kernel_launch_cost = 100, .max_fusion_depth = 4}};
+  for (walk::Rules rules : {walk::Rules::seed, walk::Rules::seed_honest, walk::Rules::physical}) {
+    const auto solution = oracle::solve(w, {.rules = rules});
+    EXPECT_EQ(solution.proof, Proof::optimal);
+    EXPECT_EQ(solution.plan.size(), 1u);
+  }
+  Workload tiny = w;
+  tiny.hardware.fast_mem_capacity = 99;
+  EXPECT_THROW(oracle::solve(tiny, {}), Error);
+}
+
+TEST(Solve, hopeless_depths_and_sizes_are_refused) {
+  std::vector<Node> chain = {derived_node(Op::relu, 32, 32, {})};
+  for (NodeId id = 1; id < 5000; ++id) chain.push_back(derived_node(Op::relu, 32, 32, {id - 1}));
+  const Graph graph(chain);
+  EXPECT_THROW(walk::RunTable(graph, {.fast_mem_capacity = 1 << 20, .max_fusion_depth = 1'000'000'000}),
+               Error);
+  Node huge = derived_node(Op::relu, 32, 32, {});
+  huge.output_bytes = std::int64_t{1} << 60;
+  EXPECT_THROW(Graph({huge, huge, huge}), Error);
 }
 
 }  // namespace

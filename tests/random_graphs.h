@@ -74,6 +74,10 @@ inline Workload random_workload(Dice& dice, const RandomGraphOptions& options) {
   if (dice.chance(4)) hardware.slow_mem_bandwidth = 0;
   hardware.kernel_launch_cost = dice.pick({0.0, 500.0, 2000.0, 5000.0});
   hardware.max_fusion_depth = dice.between(1, 5);
+  if (dice.chance(3)) {  // a machine on which nothing costs anything
+    for (Node& node : nodes) node.flops = 0;
+    hardware.slow_mem_bandwidth = hardware.kernel_launch_cost = 0;
+  }
   return {"random", Graph(std::move(nodes)), hardware};
 }
 

@@ -20,6 +20,17 @@ void check_inputs(std::span<const Node> nodes) {
   }
 }
 
+void check_bytes(std::span<const Node> nodes) {
+  std::int64_t total = 0;
+  for (std::size_t id = 0; id < nodes.size(); ++id) {
+    const std::int64_t bytes = nodes[id].output_bytes;
+    if (bytes < 0 || bytes > Graph::max_total_bytes - total)
+      fail("nodes[{}].output_bytes: {}; expected 0 or more, and at most {} for all nodes together", id, bytes,
+           Graph::max_total_bytes);
+    total += bytes;
+  }
+}
+
 Dag make_dag(std::span<const Node> nodes) {
   std::vector<std::pair<std::size_t, std::size_t>> edges;
   for (std::size_t id = 0; id < nodes.size(); ++id)
@@ -54,6 +65,7 @@ Node derived_node(Op op, std::int64_t height, std::int64_t width, std::vector<No
 
 Graph::Graph(std::vector<Node> nodes) : nodes_(std::move(nodes)) {
   check_inputs(nodes_);
+  check_bytes(nodes_);
   dag_ = make_dag(nodes_);
   if (const std::vector<NodeId> cycle = find_cycle(dag_); !cycle.empty())
     fail("nodes: the graph has a cycle: {}; expected a directed acyclic graph", join_cycle(cycle));

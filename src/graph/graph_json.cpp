@@ -77,10 +77,10 @@ std::vector<Node> read_nodes(const JsonField& field) {
     place = i;
     Node& read = nodes[static_cast<std::size_t>(id)];
     read = read_node(node, static_cast<NodeId>(id), n);
-    if (read.output_bytes > max_int64 - total)
+    if (read.output_bytes > Graph::max_total_bytes - total)
       node.refuse(
           fmt::format("output_bytes: with {} B of this node all tensors take more than {} B; expected less",
-                      read.output_bytes, max_int64));
+                      read.output_bytes, Graph::max_total_bytes));
     total += read.output_bytes;
   }
   return nodes;

@@ -80,21 +80,21 @@ Action optimal_action(const Episode& episode, const Budget& budget) {
   return actions[static_cast<std::size_t>(episode.group().count)];
 }
 
-std::vector<Action> canonical_actions(const Episode& episode) {
+std::vector<Action> canonical_actions(const Episode& episode, const Budget& budget) {
   std::vector<Action> actions;
   if (episode.done()) return actions;
   add_actions(episode, false, actions);
   const bool may_fuse = episode.group().count > 0 &&
                         episode.context().runs().longest(episode.group().first) > episode.group().count;
   if (may_fuse) add_actions(episode, true, actions);
-  const Action best = optimal_action(episode);
+  const Action best = optimal_action(episode, budget);
   if (std::find(actions.begin(), actions.end(), best) == actions.end()) actions.push_back(best);
   return actions;
 }
 
 std::vector<ActionValue> q_values(const Episode& episode, const Budget& budget) {
   std::vector<ActionValue> values;
-  for (Action& action : canonical_actions(episode)) {
+  for (Action& action : canonical_actions(episode, budget)) {
     const Value value = q_value(episode, action, budget);
     values.push_back({std::move(action), value});
   }

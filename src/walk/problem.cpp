@@ -33,9 +33,7 @@ WalkProblem::WalkProblem(const Graph& graph, const Hardware& hardware, const Run
     : graph_(graph), hardware_(hardware), runs_(runs), options_(options), end_(graph.size()) {
   if (options.order == Order::free && options.rules != Rules::physical)
     fail("order: free exists under the rules physical only, not under {}", name(options.rules));
-  exploitable_ = can_exploit();
-  enumerates_all_ = exploitable_ && (options.rules == Rules::seed_honest || graph.size() <= 10);
-  bound_suffixes();
+  prepare();
 }
 
 WalkProblem::WalkProblem(const Episode& episode)
@@ -49,15 +47,13 @@ WalkProblem::WalkProblem(const Episode& episode)
   start_.open = open_.count > 0;
   const std::vector<NodeId> resident = episode.fast_mem();
   start_.resident.assign(resident.begin(), resident.end());
+  prepare();
+}
+
+void WalkProblem::prepare() {
   exploitable_ = can_exploit();
   enumerates_all_ = exploitable_ && (options_.rules == Rules::seed_honest || graph_.size() <= 10);
   bound_suffixes();
-}
-
-int WalkProblem::uses_from(NodeId id, int position) const {
-  int uses = 0;
-  for (NodeId consumer : graph_.consumers(id)) uses += graph_.position(consumer) >= position;
-  return uses;
 }
 
 bool WalkProblem::is_done(const State& s, int position) const {
@@ -161,7 +157,7 @@ double WalkProblem::bound(const State& s) const {
     for (NodeId at : s.ahead) cycles -= node_bound_[static_cast<std::size_t>(at)];
     const int depth = std::max(1, hardware_.max_fusion_depth);
     const int left = end_ - progress(s);
-    return std::max(0.0, cycles) + (left + depth - 1) / depth * hardware_.kernel_launch_cost;
+    return std::max(0.0, cycles) + (left / depth + (left % depth != 0)) * hardware_.kernel_launch_cost;
   }
   if (!s.open) return suffix_bound_[static_cast<std::size_t>(s.position)];
   // The open group may swallow any number of nodes first.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <tuple>
 
 #include "fuselage/walk/problem.h"
 #include "group.h"
@@ -14,7 +15,9 @@ bool holds(const Ids& ids, NodeId id) {
   return std::find(ids.begin(), ids.end(), id) != ids.end();
 }
 
-constexpr std::size_t most_residency_choices = 20;  // tensors of one kernel to keep or drop: 2^20 sets
+// Tensors of one kernel to keep or drop: at most 2^10 sets. Beyond that the ones that are read soonest have a
+// choice.
+constexpr std::size_t most_choices = 10;
 
 }  // namespace
 
@@ -75,7 +78,9 @@ class PhysicalKernels {
  private:
   struct Item {
     NodeId id;
-    std::int64_t bytes;  // 0 for a resident: it takes its room whether it stays or not
+    std::int64_t bytes;   // 0 for a resident: it takes its room whether it stays or not
+    bool output = false;  // a graph output that waits for its write
+    bool twin = false;    // as good as the item before it
   };
 
   bool is_ready(int at) const {
@@ -132,10 +137,7 @@ class PhysicalKernels {
     }
     for (NodeId x : s_.resident)
       if (!last && (lives_after(x) || is_unwritten_output(x))) items_.push_back({x, 0});
-    if (items_.size() > most_residency_choices) {
-      complete_ = false;
-      items_.resize(most_residency_choices);
-    }
+    prepare_items();
     for (std::size_t t = 0; t < tiles.size(); ++t) {
       slices_[t] = resident_bytes_;
       for (NodeId x : streamed_) slices_[t] += slice_bytes(p_.bytes(x), tiles[t]);
@@ -148,7 +150,32 @@ class PhysicalKernels {
     choose(0, slices_[0]);
   }
 
+  // Graph outputs of equal size that wait for their write are as good as each other: items next to each other
+  // are chosen from the front.
+  void prepare_items() {
+    for (Item& it : items_) it.output = p_.graph_.uses(it.id) == 0;
+    std::stable_sort(items_.begin(), items_.end(), [](const Item& a, const Item& b) {
+      return std::tie(a.output, a.bytes) < std::tie(b.output, b.bytes);
+    });
+    std::size_t choices = 0;
+    for (std::size_t i = 0; i < items_.size(); ++i) {
+      items_[i].twin = i > 0 && items_[i].output && items_[i - 1].output &&
+                       items_[i].bytes == items_[i - 1].bytes &&
+                       p_.bytes(items_[i].id) == p_.bytes(items_[i - 1].id);
+      choices += !items_[i].twin;
+    }
+    if (choices <= most_choices) return;
+    complete_ = false;
+    const int end = group_.positions.back() + 1;
+    std::stable_sort(items_.begin(), items_.end(), [&](const Item& a, const Item& b) {
+      return p_.runs_.next_use(a.id, end) < p_.runs_.next_use(b.id, end);
+    });
+    items_.resize(most_choices);
+    for (Item& it : items_) it.twin = false;
+  }
+
   bool lives_after(NodeId x) const {
+    if (p_.options_.order == Order::fixed) return p_.runs_.last_use(x) > group_.positions.back();
     const auto consumers = p_.graph_.consumers(x);
     return std::any_of(consumers.begin(), consumers.end(), [&](NodeId c) {
       const int at = p_.graph_.position(c);
@@ -158,14 +185,15 @@ class PhysicalKernels {
   bool is_unwritten_output(NodeId x) const { return p_.graph_.uses(x) == 0 && holds(s_.unwritten, x); }
 
   // `working_set` is the one at tile 32 with what is retained so far.
-  void choose(std::size_t item, std::int64_t working_set) {
+  void choose(std::size_t item, std::int64_t working_set, bool took_last = true) {
     if (working_set > capacity_) return;
     if (item == items_.size()) {
       declare_tile();
       return;
     }
-    choose(item + 1, working_set);
     const Item it = items_[item];
+    choose(item + 1, working_set, false);
+    if (it.twin && !took_last) return;
     retain_.push_back(it.id);
     choose(item + 1, it.bytes == 0 ? working_set : working_set + it.bytes - slice_bytes(it.bytes, tiles[0]));
     retain_.pop_back();
@@ -241,9 +269,6 @@ double WalkProblem::price_physical(const State& s, const Kernel& k) const {
     outputs = runs_.outputs(run);
     cycles = run.cycles;
   }
-  const auto runs_here = [&](int at) {
-    return options_.order == Order::free ? group.has(at) : at >= k.first && at < k.first + k.count;
-  };
   std::int64_t loads = 0;
   for (NodeId x : inputs)
     if (!holds(s.resident, x)) loads += bytes(x);
@@ -255,10 +280,12 @@ double WalkProblem::price_physical(const State& s, const Kernel& k) const {
     const bool graph_output = graph_.uses(x) == 0;
     if (holds(k.retain, x) && !(last && graph_output)) continue;
     const auto consumers = graph_.consumers(x);
-    const bool lives = std::any_of(consumers.begin(), consumers.end(), [&](NodeId c) {
-      const int at = graph_.position(c);
-      return !is_done(s, at) && !runs_here(at);
-    });
+    const bool lives = options_.order == Order::fixed
+                           ? runs_.last_use(x) >= k.first + k.count
+                           : std::any_of(consumers.begin(), consumers.end(), [&](NodeId c) {
+                               const int at = graph_.position(c);
+                               return !is_done(s, at) && !group.has(at);
+                             });
     if (lives || graph_output) writes += bytes(x);
   }
   const double memory = hardware_.transfer_cycles(loads) + hardware_.transfer_cycles(writes);
@@ -291,20 +318,34 @@ State WalkProblem::apply_physical(const State& s, const Kernel& k) const {
 }
 
 // a can do what b does if it has less resident: it loads a missing tensor once, at its next reader, and can
-// keep it from there on. What is resident in both but unwritten in a alone may have to be written back.
+// keep it from there on. What is resident in both but unwritten in a alone may have to be written back. Graph
+// outputs that wait for their write differ in nothing but their size.
 bool WalkProblem::dominates_physical(const State& a, double cost_a, const State& b, double cost_b) const {
-  if (a.ahead != b.ahead) return false;
-  std::int64_t extra = 0;
+  if (a.ahead != b.ahead || a.resident.size() > b.resident.size()) return false;
+  boost::container::small_vector<std::int64_t, 8> waiting_a;
+  boost::container::small_vector<std::int64_t, 8> waiting_b;
+  double extra = 0;  // bytes
   auto in_a = a.resident.begin();
+  const auto skip_outputs = [&] {
+    for (; in_a != a.resident.end() && graph_.uses(*in_a) == 0; ++in_a) waiting_a.push_back(bytes(*in_a));
+  };
   for (NodeId x : b.resident) {
-    if (in_a != a.resident.end() && *in_a == x) {
+    skip_outputs();
+    if (graph_.uses(x) == 0) {
+      waiting_b.push_back(bytes(x));
+    } else if (in_a != a.resident.end() && *in_a == x) {
       ++in_a;
-      if (holds(a.unwritten, x) && !holds(b.unwritten, x)) extra += bytes(x);
-      continue;
+      if (holds(a.unwritten, x) && !holds(b.unwritten, x)) extra += static_cast<double>(bytes(x));
+    } else {
+      extra += static_cast<double>(bytes(x));
     }
-    if (graph_.uses(x) > 0) extra += bytes(x);
   }
-  return in_a == a.resident.end() && cost_a + hardware_.transfer_cycles(extra) <= cost_b;
+  skip_outputs();
+  if (in_a != a.resident.end()) return false;
+  std::sort(waiting_a.begin(), waiting_a.end());
+  std::sort(waiting_b.begin(), waiting_b.end());
+  if (!std::includes(waiting_b.begin(), waiting_b.end(), waiting_a.begin(), waiting_a.end())) return false;
+  return cost_a + (hardware_.slow_mem_bandwidth > 0 ? extra / hardware_.slow_mem_bandwidth : 0.0) <= cost_b;
 }
 
 WalkProblem::Infeasible WalkProblem::explain_infeasible(const std::vector<State>& deepest) const {

@@ -76,15 +76,16 @@ State WalkProblem::apply_seed(const State& s, const Kernel& k) const {
   return next;
 }
 
-// a can do what b does if it has less resident (which only takes room). What b has and a lacks, the kernel before a
-// retains for it as far as its unused bytes go (seed); for the rest a pays again what b reads free or need not store:
-// one store for a tensor still to be made, one load for every later reader but the last.
+// a can do what b does if it has less resident (which only takes room). What b has and a lacks, the kernel
+// before a retains for it as far as its unused bytes go (seed); for the rest a pays again what b reads free
+// or need not store: one store for a tensor still to be made, one load for every later reader but the last.
 bool WalkProblem::dominates_seed(const State& a, double cost_a, const State& b, double cost_b) const {
   if (a.slack < b.slack || a.resident.size() > b.resident.size()) return false;
   if (enumerates_all_) return a.resident == b.resident;
-  if (!std::includes(b.resident.begin(), b.resident.end(), a.resident.begin(), a.resident.end())) return false;
+  if (!std::includes(b.resident.begin(), b.resident.end(), a.resident.begin(), a.resident.end()))
+    return false;
   std::int64_t spare = a.slack - std::max<std::int64_t>(0, b.slack);
-  std::int64_t extra = 0;
+  double extra = 0;  // bytes; many uses of a huge tensor would overflow an integer
   auto in_a = a.resident.begin();
   for (NodeId x : b.resident) {
     if (in_a != a.resident.end() && *in_a == x) {
@@ -96,9 +97,10 @@ bool WalkProblem::dominates_seed(const State& a, double cost_a, const State& b, 
       continue;
     }
     const int left = uses_from(x, b.position);
-    extra += bytes(x) * (graph_.position(x) >= b.position ? std::max(1, left) : std::max(0, left - 1));
+    extra += static_cast<double>(bytes(x)) *
+             (graph_.position(x) >= b.position ? std::max(1, left) : std::max(0, left - 1));
   }
-  return cost_a + hardware_.transfer_cycles(extra) <= cost_b;
+  return cost_a + (hardware_.slow_mem_bandwidth > 0 ? extra / hardware_.slow_mem_bandwidth : 0.0) <= cost_b;
 }
 
 }  // namespace fuselage::walk

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "fuselage/core/error.h"
+
 namespace fuselage::walk {
 
 double node_cycles(const Node& node, int tile) {
@@ -21,17 +23,24 @@ double node_cycles(const Node& node, int tile) {
   return node.flops;
 }
 
+void RunTable::list_uses(const Graph& graph) {
+  use_begin_.reserve(static_cast<std::size_t>(graph.size()) + 1);
+  for (NodeId id = 0; id < graph.size(); ++id) {
+    use_begin_.push_back(use_positions_.size());
+    for (NodeId consumer : graph.consumers(id)) use_positions_.push_back(graph.position(consumer));
+    std::sort(use_positions_.begin() + static_cast<std::ptrdiff_t>(use_begin_.back()), use_positions_.end());
+  }
+  use_begin_.push_back(use_positions_.size());
+}
+
 RunTable::RunTable(const Graph& graph, const Hardware& hardware) {
   const int n = graph.size();
-  last_use_.assign(static_cast<std::size_t>(n), -1);
+  list_uses(graph);
   seen_in_.assign(static_cast<std::size_t>(n), 0);
   cycles_.resize(static_cast<std::size_t>(n));
-  for (NodeId id = 0; id < n; ++id) {
-    const auto i = static_cast<std::size_t>(id);
-    for (NodeId consumer : graph.consumers(id))
-      last_use_[i] = std::max(last_use_[i], graph.position(consumer));
-    for (std::size_t t = 0; t < tiles.size(); ++t) cycles_[i][t] = node_cycles(graph.node(id), tiles[t]);
-  }
+  for (NodeId id = 0; id < n; ++id)
+    for (std::size_t t = 0; t < tiles.size(); ++t)
+      cycles_[static_cast<std::size_t>(id)][t] = node_cycles(graph.node(id), tiles[t]);
   begin_.reserve(static_cast<std::size_t>(n) + 1);
   for (int first = 0; first < n; ++first) {
     begin_.push_back(runs_.size());
@@ -40,33 +49,47 @@ RunTable::RunTable(const Graph& graph, const Hardware& hardware) {
       const bool connected =
           std::any_of(inputs.begin(), inputs.end(), [&](NodeId x) { return graph.position(x) >= first; });
       if (count > 1 && !connected) break;
+      if (runs_.size() == most_runs)
+        fail(
+            "hardware.max_fusion_depth: {} makes more than {} kernels of this graph of {} nodes; expected a "
+            "smaller depth",
+            hardware.max_fusion_depth, most_runs, n);
       add_run(graph, first, count);
     }
   }
   begin_.push_back(runs_.size());
 }
 
+// Extends the run before it (the same start, one node less) by one node.
 void RunTable::add_run(const Graph& graph, int first, int count) {
   Run run{.first = first, .count = count, .inputs_begin = pool_.size()};
-  const auto members =
-      graph.order().subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(count));
-  const std::size_t number = runs_.size() + 1;
-  for (NodeId member : members) {
-    for (NodeId input : graph.inputs(member)) {
-      std::size_t& seen = seen_in_[static_cast<std::size_t>(input)];
-      if (graph.position(input) < first && seen != number) pool_.push_back(input);
-      seen = number;
-    }
+  const NodeId added = graph.order()[static_cast<std::size_t>(run.end() - 1)];
+  std::size_t old_outputs = 0;
+  std::size_t old_end = 0;
+  if (count > 1) {
+    const Run& before = runs_.back();
+    old_outputs = before.inputs_begin + static_cast<std::size_t>(before.input_count);
+    old_end = old_outputs + static_cast<std::size_t>(before.output_count);
+    for (std::size_t i = before.inputs_begin; i < old_outputs; ++i) pool_.push_back(pool_[i]);
+    run.cycles = before.cycles;
+  }
+  // seen_in_ holds, for each tensor, the start (counted from 1) of the last runs that list it as an input.
+  for (NodeId input : graph.inputs(added)) {
+    std::size_t& seen = seen_in_[static_cast<std::size_t>(input)];
+    if (graph.position(input) < first && seen != static_cast<std::size_t>(first) + 1) pool_.push_back(input);
+    seen = static_cast<std::size_t>(first) + 1;
   }
   run.input_count = static_cast<int>(pool_.size() - run.inputs_begin);
-  for (NodeId member : members)
-    if (last_use(member) < 0 || last_use(member) >= run.end()) pool_.push_back(member);
+  const auto leaves = [&](NodeId member) { return last_use(member) < 0 || last_use(member) >= run.end(); };
+  for (std::size_t i = old_outputs; i < old_end; ++i)
+    if (leaves(pool_[i])) pool_.push_back(pool_[i]);
+  if (leaves(added)) pool_.push_back(added);
   run.output_count = static_cast<int>(pool_.size() - run.inputs_begin) - run.input_count;
 
   for (NodeId x : inputs(run)) run.input_bytes += graph.bytes(x);
   for (NodeId x : outputs(run)) run.output_bytes += graph.bytes(x);
   for (std::size_t t = 0; t < tiles.size(); ++t) {
-    for (NodeId member : members) run.cycles[t] += cycles_[static_cast<std::size_t>(member)][t];
+    run.cycles[t] += cycles_[static_cast<std::size_t>(added)][t];
     for (NodeId x : inputs(run)) run.slices[t] += slice_bytes(graph.bytes(x), tiles[t]);
     for (NodeId x : outputs(run)) run.slices[t] += slice_bytes(graph.bytes(x), tiles[t]);
   }

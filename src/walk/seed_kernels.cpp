@@ -15,7 +15,7 @@ bool holds(const Ids& ids, NodeId id) {
 }
 
 constexpr int most_duplicates = 4096;        // entries of a retain list that forces a fallback
-constexpr std::size_t most_candidates = 14;  // retain sets enumerated in full: 2^14
+constexpr std::size_t most_candidates = 10;  // retain sets enumerated in full: 2^10
 
 }  // namespace
 
@@ -114,9 +114,21 @@ class SeedKernels {
     for (NodeId x : s_.resident)
       if (p_.runs_.last_use(x) < 0 && p_.graph_.position(x) >= run.end())
         items_.push_back({x, Kind::retain_free, 0});
+    limit_items(run);
     retain_.assign(always_.begin(), always_.end());
     bought_.clear();
     choose(run, 0, room_, s_.slack);
+  }
+
+  // Beyond 2^10 sets only the tensors that are read soonest have a choice.
+  void limit_items(const Run& run) {
+    constexpr std::size_t most_items = 10;
+    if (items_.size() <= most_items) return;
+    complete_ = false;
+    std::stable_sort(items_.begin(), items_.end(), [&](const Item& a, const Item& b) {
+      return p_.runs_.next_use(a.id, run.end()) < p_.runs_.next_use(b.id, run.end());
+    });
+    items_.resize(most_items);
   }
 
   // Depth first over the items: leave out first, so that the empty set is the first kernel.
@@ -274,7 +286,7 @@ class SeedKernels {
     if (run.count == 1) {
       if (!runs_out_alone(run.first, run.end())) return;
       // Pointless if some tile fits for less than the penalty.
-      if (!p_.enumerates_all_ && room_ >= 0 && dearest(run) <= oom_penalty) return;
+      if (!p_.enumerates_all_ && room_ >= 0 && cost_alone(run) <= oom_penalty) return;
       push(run, tile_index(default_tile), phantoms_ && !p_.enumerates_all_ ? s_.slack : -1);
       out_.back().fallback = true;
       return;
@@ -299,6 +311,7 @@ class SeedKernels {
           if (!is_resident(x) && p_.runs_.last_use(x) >= run.end() && p_.bytes(x) <= s_.slack)
             items_.push_back({x, Kind::buy_input, p_.bytes(x)});
     }
+    limit_items(run);
     victim_ = victim;
     copies_ = std::max<std::int64_t>(1, copies);
     choose_fallback(run, 0, s_.slack);
@@ -351,8 +364,8 @@ class SeedKernels {
     return largest;
   }
 
-  // No tile that fits costs more than this.
-  double dearest(const Run& run) const {
+  // What the run costs at its fastest tile that fits, with nothing resident or retained.
+  double cost_alone(const Run& run) const {
     double best = std::numeric_limits<double>::infinity();
     for (std::size_t t = 0; t < 4 && run.slices[t] - run.slices[0] <= room_; ++t)
       best = std::min(best, run.cycles[t]);

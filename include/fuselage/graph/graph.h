@@ -35,6 +35,9 @@ using Dag = boost::compressed_sparse_row_graph<boost::bidirectionalS>;
 
 class Graph {
  public:
+  // All tensors together take at most this many bytes, so that no sum of working sets overflows.
+  static constexpr std::int64_t max_total_bytes = std::int64_t{1} << 61;
+
   // Node ids are positions in `nodes`. Throws Error for an empty list, an input that names no node, a node
   // that reads itself, or a cycle (whose nodes the message lists).
   explicit Graph(std::vector<Node> nodes);

@@ -87,6 +87,7 @@ class ExactSearch {
   // Bounds and costs are sums in different orders: nothing is pruned for a difference below this.
   static constexpr double rounding = 1e-11;
   static constexpr std::size_t siblings = 8;
+  static constexpr std::size_t most_rivals = 512;
 
   struct Entry {
     State state;
@@ -111,6 +112,7 @@ class ExactSearch {
         open_bound_ = std::min(open_bound_, open_estimate(entries, i));
         narrow(entries, i);
       }
+      if (is_pass_ && meter_.spent()) return;
       if (i >= entries.size()) break;
       expand(entries[i], static_cast<std::int32_t>(layer), static_cast<std::uint32_t>(i));
     }
@@ -161,7 +163,7 @@ class ExactSearch {
   }
 
   // Without an incumbent even a state with an infinite bound is followed, to say how far a schedule can get.
-  bool hopeless(double estimate) const { return estimate >= upper_bound_ && upper_bound_ < infinity; }
+  bool hopeless(double estimate) const { return estimate > upper_bound_; }
 
   // Keeps what is neither dominated nor unable to beat the incumbent; the cheapest first, ties by arrival.
   void filter(Layer& arrivals, Layer& kept) {
@@ -170,6 +172,7 @@ class ExactSearch {
       if (!hopeless(arrivals[i].estimate)) ranking_.emplace_back(arrivals[i].cost, i);
     std::sort(ranking_.begin(), ranking_.end());
     classes_.clear();
+    late_.clear();
     chosen_.clear();
     for (const auto& [cost, i] : ranking_)
       if (keep(arrivals, i)) chosen_.push_back(i);
@@ -183,17 +186,26 @@ class ExactSearch {
     for (std::uint32_t i : chosen_) kept.push_back(std::move(arrivals[i]));
   }
 
-  // Is arrival i undominated by those kept before it? Then it joins its class.
+  // Is arrival i undominated by those kept before it? Then it joins its class. In a class of very many only the
+  // cheapest are compared with, and equal states are found by their keys: a dominated state more costs time, not
+  // the proof.
   bool keep(const Layer& arrivals, std::uint32_t i) {
     const Entry& entry = arrivals[i];
     std::vector<std::uint32_t>& rivals = rivals_of(entry.state);
-    for (std::uint32_t other : rivals) {
+    const std::size_t compared = std::min(rivals.size(), most_rivals);
+    for (std::size_t r = 0; r < compared; ++r) {
+      const Entry& other = arrivals[rivals[r]];
       if constexpr (HasDominance<P>) {
-        if (problem_.dominates(arrivals[other].state, arrivals[other].cost, entry.state, entry.cost))
-          return false;
+        if (problem_.dominates(other.state, other.cost, entry.state, entry.cost)) return false;
       } else {
-        if (arrivals[other].state == entry.state) return false;
+        if (other.state == entry.state) return false;
       }
+    }
+    if (rivals.size() >= most_rivals) {
+      std::vector<std::uint32_t>& same_key = late_.of(problem_.key(entry.state));
+      for (std::uint32_t other : same_key)
+        if (arrivals[other].state == entry.state) return false;
+      same_key.push_back(i);
     }
     rivals.push_back(i);
     return true;
@@ -212,11 +224,14 @@ class ExactSearch {
     pass.prepare(first_);
     pass.width_ = std::max<std::size_t>(1, wide_ / 8);
     pass.upper_bound_ = upper_bound_;
+    pass.meter_ = meter_;
+    pass.is_pass_ = true;
+    pass.held_ = 2 * held_;
     wide_ *= 16;
     pass.layers_ = layers_;
     pass.layers_[layer] = trail_[layer];
     for (std::size_t at = layer; at + 1 < layers_.size(); ++at) pass.expand_layer(at);
-    meter_.charge(pass.meter_.steps());
+    meter_ = pass.meter_;
     const Entry* best = pass.best_end();
     if (!best || best->cost >= incumbent_cost_) return;
     incumbent_cost_ = best->cost;
@@ -248,7 +263,9 @@ class ExactSearch {
   // The budget has ended. Without an incumbent a few states a layer are completed; no more proof either way.
   void narrow(Layer& entries, std::size_t from) {
     stopped_ = true;
-    width_ = options_.narrow_width;
+    // Steps and bytes are spent in peace; who waits for a clock or pressed a key gets the quickest plan.
+    const bool hurry = meter_.reason() == StopReason::time || meter_.reason() == StopReason::cancelled;
+    width_ = hurry ? 1 : options_.narrow_width;
     const std::size_t room = incumbent_.empty() ? from + width_ : from;
     if (entries.size() > room) {
       std::stable_sort(entries.begin() + static_cast<std::ptrdiff_t>(from), entries.end(),
@@ -309,6 +326,7 @@ class ExactSearch {
   std::vector<std::pair<double, std::uint32_t>> ranking_;
   std::vector<std::uint32_t> chosen_;
   ClassTable classes_;
+  ClassTable late_;  // by key: states that came after most_rivals of their class
   std::size_t deepest_ = 0;
   double upper_bound_ = infinity;
   double open_bound_ = infinity;
@@ -316,6 +334,7 @@ class ExactSearch {
   std::vector<Kernel> incumbent_;
   double start_bound_ = 0;
   bool stopped_ = false;
+  bool is_pass_ = false;
   bool complete_ = true;
   std::size_t held_ = 0;
   std::uint64_t states_ = 0;

@@ -114,9 +114,10 @@ class WalkProblem {
 
   std::int64_t bytes(NodeId id) const { return graph_.bytes(id); }
   NodeId node_at(int position) const { return graph_.order()[static_cast<std::size_t>(position)]; }
-  int uses_from(NodeId id, int position) const;  // consumer edges at positions >= position
+  int uses_from(NodeId id, int position) const { return runs_.uses_from(id, position); }
 
   bool is_done(const State& s, int position) const;
+  void prepare();
   bool can_exploit() const;
   double most_phantoms_save() const;
   void bound_suffixes();
@@ -140,7 +141,8 @@ class WalkProblem {
   OpenGroup open_;
   State start_;
   bool exploitable_ = false;
-  bool enumerates_all_ = false;       // exploitable, and small enough to declare every retain set
+  bool enumerates_all_ =
+      false;  // exploitable, so declare every retain set (kernels() says where that is too many)
   std::vector<double> suffix_bound_;  // by position: cycles of everything from there, residency relaxed
   std::vector<double> node_bound_;    // order free, by position: least compute cycles
 };

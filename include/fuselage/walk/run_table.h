@@ -4,8 +4,10 @@
 // connected (each node but the first reads a member) and at most max_fusion_depth long.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -40,6 +42,9 @@ struct Run {
 
 class RunTable {
  public:
+  static constexpr std::size_t most_runs = 5'000'000;
+
+  // Throws Error if graph and fusion depth make more than most_runs.
   RunTable(const Graph& graph, const Hardware& hardware);
 
   // The runs that start at a position, shortest first; never empty.
@@ -63,15 +68,35 @@ class RunTable {
                                     static_cast<std::size_t>(run.output_count));
   }
   // Position of the last consumer of a tensor; -1 for graph outputs.
-  int last_use(NodeId id) const { return last_use_[static_cast<std::size_t>(id)]; }
+  int last_use(NodeId id) const {
+    const auto uses = use_positions(id);
+    return uses.empty() ? -1 : uses.back();
+  }
+  // Position of the first consumer at or after `position`; the largest integer if there is none.
+  int next_use(NodeId id, int position) const {
+    const auto uses = use_positions(id);
+    const auto next = std::lower_bound(uses.begin(), uses.end(), position);
+    return next == uses.end() ? std::numeric_limits<int>::max() : *next;
+  }
+  // Consumer edges of a tensor at positions >= `position`.
+  int uses_from(NodeId id, int position) const {
+    const auto uses = use_positions(id);
+    return static_cast<int>(uses.end() - std::lower_bound(uses.begin(), uses.end(), position));
+  }
 
  private:
+  void list_uses(const Graph& graph);
   void add_run(const Graph& graph, int first, int count);
+  std::span<const int> use_positions(NodeId id) const {
+    const auto i = static_cast<std::size_t>(id);
+    return std::span(use_positions_).subspan(use_begin_[i], use_begin_[i + 1] - use_begin_[i]);
+  }
 
   std::vector<std::size_t> begin_;  // size() + 1
   std::vector<Run> runs_;
   std::vector<NodeId> pool_;
-  std::vector<int> last_use_;
+  std::vector<std::size_t> use_begin_;         // size() + 1
+  std::vector<int> use_positions_;             // of the consumers of each tensor, sorted
   std::vector<std::size_t> seen_in_;           // by node: the run (counted from 1) that listed it last
   std::vector<std::array<double, 4>> cycles_;  // by node
 };
