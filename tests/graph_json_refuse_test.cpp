@@ -132,7 +132,9 @@ TEST(GraphJsonRefuses, BadShapes) {
       {shape("[2305843009213693952, 1]"), {"nodes[0].shape: ", "overflows"}},
       {shape("[9223372036854775808, 1]"), {"nodes[0].shape[0]: 9223372036854775808 is out of range"}},
   });
-  EXPECT_EQ(read_error(shape("[2305843009213693951, 1.0]")), "no error");
+  // All tensors together may take 2^61 bytes.
+  EXPECT_EQ(read_error(shape("[576460752303423488, 1.0]")), "no error");
+  expect_refused({{shape("[576460752303423489, 1]"), {"nodes[0]", "output_bytes", "2305843009213693952"}}});
 }
 
 TEST(GraphJsonRefuses, BadCostsOfNodes) {
@@ -153,11 +155,11 @@ TEST(GraphJsonRefuses, BadCostsOfNodes) {
   });
   const auto big = [](int id) {
     return fmt::format(
-        R"({{"id": {}, "op": "add", "shape": [1, 1], "inputs": [], "output_bytes": 4611686018427387904}})",
+        R"({{"id": {}, "op": "add", "shape": [1, 1], "inputs": [], "output_bytes": 1152921504606846977}})",
         id);
   };
   expect_refused({{graph_text(big(0) + "," + big(1)),
-                   {"nodes[1]", "output_bytes", "4611686018427387904 B", "all tensors"}}});
+                   {"nodes[1]", "output_bytes", "1152921504606846977 B", "all tensors"}}});
   EXPECT_EQ(read_error(graph_text(big(0))), "no error");
 }
 
