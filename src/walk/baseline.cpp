@@ -5,9 +5,8 @@
 namespace fuselage::walk {
 namespace {
 
-// Bytes and cycles of any group of nodes under a resident set given as flags, by the rules' section on the
-// cost of a group. Groups here need not be connected runs of the table: a greedy group may exceed nothing but
-// memory.
+// Bytes and cycles of a group under a resident set, by the rules' section on the cost of a group. A baseline
+// needs no run table, which holds every run of a graph.
 struct GroupCost {
   double latency = 0;
   std::int64_t working_set = 0;

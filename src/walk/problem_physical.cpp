@@ -6,14 +6,10 @@
 
 #include "fuselage/walk/problem.h"
 #include "group.h"
+#include "id_list.h"
 
 namespace fuselage::walk {
 namespace {
-
-template <class Ids>
-bool holds(const Ids& ids, NodeId id) {
-  return std::find(ids.begin(), ids.end(), id) != ids.end();
-}
 
 // Tensors of one kernel to keep or drop: at most 2^10 sets. Beyond that the ones that are read soonest have a
 // choice.

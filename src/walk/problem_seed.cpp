@@ -3,17 +3,9 @@
 #include <algorithm>
 
 #include "fuselage/walk/problem.h"
+#include "id_list.h"
 
 namespace fuselage::walk {
-namespace {
-
-template <class Ids>
-bool holds(const Ids& ids, NodeId id) {
-  return std::find(ids.begin(), ids.end(), id) != ids.end();
-}
-
-}  // namespace
-
 double WalkProblem::price_seed(const State& s, const Kernel& k) const {
   const Run& run = runs_.run(k.first, k.count);
   const auto inputs = runs_.inputs(run);

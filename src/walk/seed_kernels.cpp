@@ -5,14 +5,10 @@
 #include <limits>
 
 #include "fuselage/walk/problem.h"
+#include "id_list.h"
 
 namespace fuselage::walk {
 namespace {
-
-template <class Ids>
-bool holds(const Ids& ids, NodeId id) {
-  return std::find(ids.begin(), ids.end(), id) != ids.end();
-}
 
 constexpr int most_duplicates = 4096;        // entries of a retain list that forces a fallback
 constexpr std::size_t most_candidates = 10;  // retain sets enumerated in full: 2^10
