@@ -117,7 +117,7 @@ std::vector<std::optional<NodeId>> immediate_dominators(const Graph& graph) {
   const RootedDag dag = with_source(graph);
   const std::size_t source = index(graph.size());
   std::vector<std::size_t> parent(num_vertices(dag), source);
-  const std::size_t bytes_per_node = 1024;  // a frame of the recursion, sanitizers included
+  const std::size_t bytes_per_node = 4096;  // a frame of the recursion, sanitizers included
   run_on_stack((std::size_t{1} << 20) + bytes_per_node * parent.size(), [&] {
     boost::lengauer_tarjan_dominator_tree(
         dag, source, boost::make_iterator_property_map(parent.begin(), get(boost::vertex_index, dag)));
