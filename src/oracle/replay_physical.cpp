@@ -93,7 +93,8 @@ void replay_physical(const JsonField& row, RowCheck& check) {
   row.only(row_fields);
   const Workload workload = read_graph(row.required("graph"), row.required("name").string());
   const Order order = read_order(row.required("order"));
-  const auto greedy = walk::greedy_physical(workload.graph, workload.hardware);
+  const auto greedy =
+      walk::greedy_physical(workload.graph, workload.hardware, {workload.graph, workload.hardware});
   check.number_or_null(row.required("greedy_latency"),
                        greedy ? std::optional(greedy->latency) : std::nullopt);
   if (row.required("feasible").boolean())

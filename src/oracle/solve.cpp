@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <stdexcept>
+#include <utility>
 
 #include "fuselage/core/error.h"
 #include "fuselage/oracle/simulate.h"
@@ -26,21 +27,20 @@ void check_something_fits(const Workload& workload, const walk::RunTable& runs) 
   if (least > capacity)
     fail(
         "{}: hardware.fast_mem_capacity: {} B holds no kernel of this graph; the smallest, {} from node {}, "
-        "needs {} B at "
-        "tile 32 ({} B more)",
+        "needs {} B at tile 32 ({} B more)",
         workload.name, capacity, easiest->count == 1 ? "one node" : fmt::format("{} nodes", easiest->count),
         workload.graph.order()[static_cast<std::size_t>(easiest->first)], least, least - capacity);
 }
 
-void set_baselines(Solution& solution, const Workload& workload, Rules rules) {
+void set_baselines(Solution& solution, const Workload& workload, const walk::RunTable& runs, Rules rules) {
   if (rules != Rules::physical) {
     solution.greedy_latency = walk::greedy(workload.graph, workload.hardware).latency;
     solution.naive_latency = walk::naive_latency(workload.graph, workload.hardware);
     return;
   }
-  if (const auto greedy = walk::greedy_physical(workload.graph, workload.hardware))
+  if (const auto greedy = walk::greedy_physical(workload.graph, workload.hardware, runs))
     solution.greedy_latency = greedy->latency;
-  if (const auto naive = walk::naive_physical(workload.graph, workload.hardware))
+  if (const auto naive = walk::naive_physical(workload.graph, workload.hardware, runs))
     solution.naive_latency = naive->latency;
 }
 
@@ -50,11 +50,12 @@ walk::Plan singles(const Graph& graph) {
   return plan;
 }
 
-std::optional<walk::Plan> baseline_plan(const Workload& workload, const SolveOptions& options) {
+std::optional<walk::Plan> baseline_plan(const Workload& workload, const walk::RunTable& runs,
+                                        const SolveOptions& options) {
   const bool greedy = options.engine == Engine::greedy;
   if (options.rules == Rules::physical) {
-    auto result = greedy ? walk::greedy_physical(workload.graph, workload.hardware)
-                         : walk::naive_physical(workload.graph, workload.hardware);
+    auto result = greedy ? walk::greedy_physical(workload.graph, workload.hardware, runs)
+                         : walk::naive_physical(workload.graph, workload.hardware, runs);
     return result ? std::optional(std::move(result->plan)) : std::nullopt;
   }
   const walk::EpisodeContext context(workload);
@@ -101,16 +102,11 @@ walk::Plan play(const walk::EpisodeContext& context, Rules rules, std::span<cons
   walk::PlanKernel open;
   for (const walk::Action& action : actions) {
     if (episode.done()) break;
-    const int before = episode.group().count;
     const NodeId node = episode.current_node();
-    const bool fresh = (episode.step(action), episode.group().first == context.graph().position(node));
-    // At the end of the episode the group has closed already: whether the last node joined it shows in the
-    // launches.
-    const bool joined = before > 0 && !fresh;
-    if (!joined) {
-      if (!open.nodes.empty()) plan.push_back(std::move(open));
-      open = {};
-    }
+    episode.step(action);
+    // The group keeps its start, tile and retain list also when the last step has closed it.
+    const bool starts_new = episode.group().first == context.graph().position(node);
+    if (starts_new && !open.nodes.empty()) plan.push_back(std::exchange(open, {}));
     open.nodes.push_back(node);
     open.tile = episode.group().tile;
     open.retain = episode.group().retain;
@@ -123,11 +119,11 @@ Solution solve(const Workload& workload, const SolveOptions& options) {
   Solution solution;
   const walk::RunTable runs(workload.graph, workload.hardware);
   if (options.order == walk::Order::fixed) check_something_fits(workload, runs);
-  set_baselines(solution, workload, options.rules);
+  set_baselines(solution, workload, runs, options.rules);
   const walk::WalkProblem problem(workload.graph, workload.hardware, runs,
                                   {.rules = options.rules, .order = options.order});
   if (options.engine != Engine::exact) {
-    auto plan = baseline_plan(workload, options);
+    auto plan = baseline_plan(workload, runs, options);
     solution.lower_bound = problem.bound(problem.initial());
     if (!plan) return solution;
     solution.found = true;

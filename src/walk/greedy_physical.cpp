@@ -38,8 +38,7 @@ class PhysicalWalk {
 
 }  // namespace
 
-std::optional<Greedy> greedy_physical(const Graph& graph, const Hardware& hardware) {
-  const RunTable runs(graph, hardware);
+std::optional<Greedy> greedy_physical(const Graph& graph, const Hardware& hardware, const RunTable& runs) {
   const WalkProblem problem(graph, hardware, runs, {.rules = Rules::physical});
   PhysicalWalk walk(problem);
   for (const PlanKernel& group : greedy_groups(graph, hardware)) {
@@ -51,8 +50,7 @@ std::optional<Greedy> greedy_physical(const Graph& graph, const Hardware& hardwa
   return walk.result();
 }
 
-std::optional<Greedy> naive_physical(const Graph& graph, const Hardware& hardware) {
-  const RunTable runs(graph, hardware);
+std::optional<Greedy> naive_physical(const Graph& graph, const Hardware& hardware, const RunTable& runs) {
   const WalkProblem problem(graph, hardware, runs, {.rules = Rules::physical});
   PhysicalWalk walk(problem);
   for (int i = 0; i < graph.size(); ++i)

@@ -290,7 +290,6 @@ double WalkProblem::price_physical(const State& s, const Kernel& k) const {
 
 State WalkProblem::apply_physical(const State& s, const Kernel& k) const {
   State next;
-  next.slack = s.slack;
   next.position = s.position;
   if (options_.order == Order::fixed) {
     next.position = k.first + k.count;

@@ -71,7 +71,7 @@ class SeedKernels {
 
   void close_as_is() {
     const Run& run = p_.runs_.run(p_.open_.first, p_.open_.count);
-    Kernel k{.first = run.first, .count = run.count, .tile = tile_index(p_.open_.tile), .as_is = true};
+    Kernel k{.first = run.first, .count = run.count, .tile = tile_index(p_.open_.tile)};
     k.retain.assign(p_.open_.retain.begin(), p_.open_.retain.end());
     std::int64_t bytes = run.slices[static_cast<std::size_t>(k.tile)] + resident_bytes(run, s_.position);
     for (NodeId x : k.retain)

@@ -27,9 +27,9 @@ Plan greedy_groups(const Graph& graph, const Hardware& hardware);
 
 // The greedy grouping under `physical`: each group with its retain set at tile 128, 64, 32, then without at
 // the same tiles, then node by node at the first tile that fits. Nothing if that gets stuck.
-std::optional<Greedy> greedy_physical(const Graph& graph, const Hardware& hardware);
+std::optional<Greedy> greedy_physical(const Graph& graph, const Hardware& hardware, const RunTable& runs);
 
 // Every node alone under `physical`, nothing retained, at the first of the tiles 128, 64, 32 that fits.
-std::optional<Greedy> naive_physical(const Graph& graph, const Hardware& hardware);
+std::optional<Greedy> naive_physical(const Graph& graph, const Hardware& hardware, const RunTable& runs);
 
 }  // namespace fuselage::walk

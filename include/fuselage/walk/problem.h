@@ -3,19 +3,21 @@
 // policy of residency: who may be retained, when a tensor leaves, and which traffic is charged.
 //
 // Which kernels are declared, and why that loses no optimum ("lossless" below):
-// - Under the seed's accounting the tile does not change what is resident, so only the cheapest tile that
-// fits is
-//   declared (under `seed` the Pareto points of cycles and unused capacity).
-// - Under `seed` any tensor can be made resident for free by naming it ("phantom"). A phantom can always be
-// named
-//   one kernel before the kernel that touches it, so a state carries the unused capacity of the kernel before
-//   (`slack`) and the next kernel buys from it what it wants to find resident.
-// - A tensor that no kernel can read free any more is not retained, unless that saves its store.
-// - A group that is invalid when it closes (duplicate retain entries can force that) runs its members alone;
-// that
-//   fallback is declared wherever it could pay.
-// Those arguments hold while oom_penalty is no bargain (see exploitable()); if it could be one, every retain
-// set is declared, and `kernels` says so when there are too many of them for that.
+//
+// Tiles. Under the seed's accounting the tile does not change what is resident, so only the cheapest one that
+// fits is declared (under `seed` the Pareto points of cycles and unused capacity).
+//
+// Phantoms. Under `seed` any tensor can be made resident for free by naming it. That can always wait until
+// the kernel before the one that touches it, so a state carries the unused capacity of the kernel before
+// (`slack`), and the next kernel buys from it what it wants to find resident.
+//
+// Residents. A tensor that no kernel can read free any more is not retained, unless that saves its store.
+//
+// Fallbacks. A group that is invalid when it closes (duplicate retain entries can force that) runs its
+// members alone; that is declared wherever it could pay.
+//
+// These arguments hold while oom_penalty is no bargain (can_exploit). If it could be one, every retain set is
+// declared, and `kernels` says so where there are too many of them for that.
 #pragma once
 
 #include <boost/container/small_vector.hpp>
@@ -49,7 +51,6 @@ struct Kernel {
   int count = 0;          // number of nodes
   int tile = 2;           // index into tiles
   bool fallback = false;  // invalid on purpose: members run alone
-  bool as_is = false;     // closes the open group just as it stands
   IdList nodes = {};      // order free: positions of the members, sorted
   IdList retain = {};
   IdList bought = {};       // seed: what the kernel before it retains for it
@@ -91,10 +92,6 @@ class WalkProblem {
   bool fits(const State& s, const Kernel& k) const {
     return working_set(s, k) <= hardware_.fast_mem_capacity;
   }
-
-  // Could it pay to let a node run out of memory on purpose, for the flat penalty? Seed's accounting only.
-  bool exploitable() const { return exploitable_; }
-  Rules rules() const { return options_.rules; }
 
   // The plan that a list of kernels from initial() stands for.
   Plan plan_of(const std::vector<Kernel>& kernels) const;
@@ -140,7 +137,7 @@ class WalkProblem {
   int end_ = 0;  // positions from here on are never visited
   OpenGroup open_;
   State start_;
-  bool exploitable_ = false;
+  bool exploitable_ = false;  // could running out of memory on purpose pay?
   bool enumerates_all_ =
       false;  // exploitable, so declare every retain set (kernels() says where that is too many)
   std::vector<double> suffix_bound_;  // by position: cycles of everything from there, residency relaxed
