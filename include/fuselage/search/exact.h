@@ -186,9 +186,9 @@ class ExactSearch {
     for (std::uint32_t i : chosen_) kept.push_back(std::move(arrivals[i]));
   }
 
-  // Is arrival i undominated by those kept before it? Then it joins its class. In a class of very many only the
-  // cheapest are compared with, and equal states are found by their keys: a dominated state more costs time, not
-  // the proof.
+  // Is arrival i undominated by those kept before it? Then it joins its class. In a class of very many only
+  // the cheapest are compared with, and equal states are found by their keys: a dominated state more costs
+  // time, not the proof.
   bool keep(const Layer& arrivals, std::uint32_t i) {
     const Entry& entry = arrivals[i];
     std::vector<std::uint32_t>& rivals = rivals_of(entry.state);

@@ -36,6 +36,15 @@ struct Outcome {
   std::vector<State> deepest;  // infeasible only: the states of most progress
 };
 
+// The best plan that somebody knows.
+template <class Kernel>
+struct Incumbent {
+  double cost = std::numeric_limits<double>::infinity();
+  std::vector<Kernel> plan = {};
+
+  bool found() const { return cost < std::numeric_limits<double>::infinity(); }
+};
+
 // How far a plan may be from the best there is, relative to the plan's cost: 0 is proven.
 inline double gap(double cost, double lower_bound) {
   return cost > lower_bound ? (cost - lower_bound) / cost : 0.0;

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace fuselage::search {
@@ -33,6 +35,33 @@ template <class P>
 concept HasDominance = Problem<P> && requires(const P& p, const typename P::State& s, double cost) {
   { p.dominates(s, cost, s, cost) } -> std::same_as<bool>;
   { p.dominance_class(s) } -> std::same_as<std::uint64_t>;
+};
+
+// Optional: estimate(s) guesses what the cheapest completion costs. It may be wrong either way: it ranks, and
+// bounds nothing. Without it states are ranked by their bound.
+template <class P>
+concept HasEstimate = Problem<P> && requires(const P& p, const typename P::State& s) {
+  { p.estimate(s) } -> std::same_as<double>;
+};
+
+// A change of a plan: its kernels [first, first + removed) give way to `added`.
+template <class Kernel>
+struct Move {
+  std::size_t first = 0;
+  std::size_t removed = 0;
+  std::vector<Kernel> added = {};
+};
+
+// Optional, for local improvement. `trail[i]` is the state before kernel i of the plan, trail.back() its end.
+template <class P>
+concept HasNeighbours = Problem<P> && requires(const P& p, const std::vector<typename P::State>& trail,
+                                               const std::vector<typename P::Kernel>& plan, std::size_t at,
+                                               std::vector<Move<typename P::Kernel>>& out,
+                                               const typename P::State& s, const typename P::Kernel& k) {
+  // Replaces `out` by the moves that change kernel `at`, and perhaps kernels after it, in canonical order.
+  p.neighbours(trail, plan, at, out);
+  // The kernel that does most of what k did and that s can run; none if s can't run its nodes.
+  { p.refit(s, k) } -> std::same_as<std::optional<typename P::Kernel>>;
 };
 
 }  // namespace fuselage::search
