@@ -43,7 +43,14 @@ class Meter {
   std::uint64_t steps() const { return steps_; }
   double seconds() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
 
-  // Has the budget ended? The clock is read every 64th call only.
+  // From so many more steps on `spent` is true until the next call: time for a word with others.
+  void pause_after(std::uint64_t steps) {
+    pause_ = steps_ > std::numeric_limits<std::uint64_t>::max() - steps
+                 ? std::numeric_limits<std::uint64_t>::max()
+                 : steps_ + steps;
+  }
+
+  // Has the budget ended, or is a pause due? The clock is read every 64th call only.
   bool spent() {
     if (reason_ != StopReason::exhausted) return true;
     if (steps_ >= budget_.steps) reason_ = StopReason::steps;
@@ -52,8 +59,9 @@ class Meter {
     if (calls_++ % 64 == 0 && budget_.wall_seconds < std::numeric_limits<double>::infinity() &&
         seconds() >= budget_.wall_seconds)
       reason_ = StopReason::time;
-    return reason_ != StopReason::exhausted;
+    return reason_ != StopReason::exhausted || steps_ >= pause_;
   }
+  // Why the budget has ended; exhausted if it has not.
   StopReason reason() const { return reason_; }
 
  private:
@@ -63,6 +71,7 @@ class Meter {
   std::uint64_t steps_ = 0;
   std::uint64_t bytes_ = 0;
   std::uint64_t calls_ = 0;
+  std::uint64_t pause_ = std::numeric_limits<std::uint64_t>::max();
   StopReason reason_ = StopReason::exhausted;
 };
 

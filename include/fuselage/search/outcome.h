@@ -45,6 +45,30 @@ struct Incumbent {
   bool found() const { return cost < std::numeric_limits<double>::infinity(); }
 };
 
+// What an engine that has stopped has to say, as one answer. Every engine has best(), lower_bound(), proof(),
+// states(); one that can prove that there is no plan also has infeasible() and deepest().
+template <class Engine>
+auto outcome_of(const Engine& engine, const Meter& meter) {
+  Outcome<typename Engine::State, typename Engine::Kernel> result;
+  result.found = engine.best().found();
+  result.plan = engine.best().plan;
+  result.cost = engine.best().cost;
+  result.lower_bound = engine.lower_bound();
+  result.proof = result.found ? engine.proof() : Proof::none;
+  result.stop = meter.reason();
+  result.steps = meter.steps();
+  result.states = engine.states();
+  result.seconds = meter.seconds();
+  if constexpr (requires { engine.infeasible(); }) {
+    result.infeasible = engine.infeasible();
+    if (result.infeasible) {
+      result.deepest = engine.deepest();
+      result.lower_bound = std::numeric_limits<double>::infinity();
+    }
+  }
+  return result;
+}
+
 // How far a plan may be from the best there is, relative to the plan's cost: 0 is proven.
 inline double gap(double cost, double lower_bound) {
   return cost > lower_bound ? (cost - lower_bound) / cost : 0.0;
