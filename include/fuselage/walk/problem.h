@@ -95,6 +95,15 @@ class WalkProblem {
 
   // The plan that a list of kernels from initial() stands for.
   Plan plan_of(const std::vector<Kernel>& kernels) const;
+  // The kernels that a legal plan stands for: the inverse, for warm starts. Nothing is bought (`seed`): what
+  // the kernel before retains stays in its retain list. Throws Error for an illegal plan; names the kernel.
+  std::vector<Kernel> kernels_of(const Plan& plan) const;
+
+  // For local improvement (search/problem.h). A kernel that had bought from the one before keeps what that
+  // one's slack allows; a kernel with slack -1 leaves nothing to be bought.
+  void neighbours(const std::vector<State>& trail, const std::vector<Kernel>& plan, std::size_t at,
+                  std::vector<search::Move<Kernel>>& out) const;
+  std::optional<Kernel> refit(const State& s, const Kernel& k) const;
 
   // For a graph without a schedule under `physical`, given the states of most progress that were reached.
   struct Infeasible {
@@ -108,6 +117,11 @@ class WalkProblem {
  private:
   friend class SeedKernels;
   friend class PhysicalKernels;
+  friend class SeedFit;
+  friend class PhysicalFit;
+  friend class FixedMoves;
+  friend class FreeMoves;
+  friend class PlanReader;
 
   std::int64_t bytes(NodeId id) const { return graph_.bytes(id); }
   NodeId node_at(int position) const { return graph_.order()[static_cast<std::size_t>(position)]; }
@@ -145,5 +159,6 @@ class WalkProblem {
 };
 
 static_assert(search::HasDominance<WalkProblem>);
+static_assert(search::HasNeighbours<WalkProblem>);
 
 }  // namespace fuselage::walk
