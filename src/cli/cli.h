@@ -24,5 +24,6 @@ void add_tasks(CLI::App& app, int& exit_code);
 void add_check(CLI::App& app, int& exit_code);
 void add_explain(CLI::App& app, int& exit_code);
 void add_replay(CLI::App& app, int& exit_code);
+void add_best(CLI::App& app, int& exit_code);
 
 }  // namespace fuselage::cli

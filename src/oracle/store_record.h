@@ -1,0 +1,32 @@
+// What the parts of the store share about records: reading back what record_to_line writes, and when two
+// costs count as equal.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "fuselage/oracle/store.h"
+
+namespace fuselage::oracle {
+
+// One line of a text, with its number from 1.
+struct Line {
+  std::size_t number = 1;
+  std::string_view text;
+};
+
+// What messages call it: "best.jsonl:3".
+std::string name_of(const Line& line, const std::string& source);
+
+// Checks form and types; whether the record is true is for checked_plan to say.
+Record read_record(const Line& line, const std::string& source);
+
+// The proof that a name stands for; none if there is no such name.
+std::optional<search::Proof> parse_proof(std::string_view text);
+
+// Within 1e-9 relative.
+bool equal_cycles(double a, double b);
+
+}  // namespace fuselage::oracle
