@@ -119,6 +119,7 @@ class WalkProblem {
   friend class PhysicalKernels;
   friend class SeedFit;
   friend class PhysicalFit;
+  friend class RetainMoves;
   friend class FixedMoves;
   friend class FreeMoves;
   friend class PlanReader;
