@@ -45,6 +45,7 @@ class RetainMoves {
   void list_physical();
   void list_seed();
   void want(NodeId id, std::size_t until);
+  bool fits(const IdList& retain) const;
   std::size_t next_reader(NodeId id) const;
   bool reads(const Kernel& k, NodeId id) const;
   void emit(const Change& added, const Change& dropped);

@@ -10,7 +10,7 @@
 namespace fuselage::walk {
 namespace {
 
-constexpr std::size_t most_swaps = 24;
+constexpr std::size_t most_swaps = 8;  // of one tensor for others
 
 void leave_out(IdList& retain, NodeId id) {
   retain.erase(std::remove(retain.begin(), retain.end(), id), retain.end());
@@ -30,12 +30,25 @@ RetainMoves::RetainMoves(const Neighbourhood& at) : n_(at), p_(at.problem), k_(a
     list_seed();
 }
 
+// A tensor that finds no room beside the retained ones can only replace one.
 void RetainMoves::add() {
   for (const Change& drop : drops_) emit({}, drop);
-  for (const Change& add : adds_) emit(add, {});
-  if (adds_.size() * drops_.size() > most_swaps) return;
-  for (const Change& add : adds_)
-    for (const Change& drop : drops_) emit(add, drop);
+  for (const Change& add : adds_) {
+    IdList retain = k_.retain;
+    retain.push_back(add.id);
+    if (fits(retain))
+      emit(add, {});
+    else
+      for (std::size_t i = 0; i < std::min(drops_.size(), most_swaps); ++i) emit(add, drops_[i]);
+  }
+}
+
+// At some tile?
+bool RetainMoves::fits(const IdList& retain) const {
+  const State& s = n_.trail[n_.at];
+  if (p_.options_.rules == Rules::physical) return PhysicalFit(p_, s, k_).fastest_tile(retain) >= 0;
+  const SeedFit fit(p_, s, *SeedFit::run_of(p_, s, k_));
+  return fit.fastest_tile(fit.room(retain, k_.bought)) >= 0;
 }
 
 void RetainMoves::want(NodeId id, std::size_t until) {

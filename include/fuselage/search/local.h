@@ -29,7 +29,7 @@ struct LocalOptions {
   std::size_t stretch = 32;  // kernels that a restart copies; more are added as its moves reach further
   std::size_t ahead = 32;    // kernels behind a kernel that its moves may see
   std::size_t reach = 256;   // kernels repriced behind a move before it is given up
-  int shakes = 3;            // random moves of a restart, at most
+  int shakes = 4;            // random moves of a restart, at most
 };
 
 // Kernels that follow each other, with the states between them.
