@@ -19,6 +19,7 @@
 #include "fuselage/search/monitor.h"
 #include "fuselage/search/outcome.h"
 #include "fuselage/search/problem.h"
+#include "fuselage/search/stretch.h"
 
 namespace fuselage::search {
 
@@ -32,76 +33,6 @@ struct LocalOptions {
   int shakes = 4;            // random moves of a restart, at most
 };
 
-// Kernels that follow each other, with the states between them.
-template <class P>
-struct Stretch {
-  std::vector<typename P::Kernel> kernels = {};
-  std::vector<typename P::State> trail = {};  // before each kernel, and the end: one more than kernels
-  std::vector<double> prices = {};
-  std::vector<char> fresh = {};  // its moves have not been tried since something near it changed
-
-  std::size_t size() const { return kernels.size(); }
-  double cost(std::size_t from, std::size_t to) const {
-    double sum = 0;
-    for (std::size_t i = from; i < to; ++i) sum += prices[i];
-    return sum;
-  }
-  void clear() {
-    kernels.clear();
-    trail.clear();
-    prices.clear();
-    fresh.clear();
-  }
-  // Its part [from, to), and the state after it, in place of everything.
-  void assign(const Stretch& other, std::size_t from, std::size_t to) {
-    const auto i = static_cast<std::ptrdiff_t>(from);
-    const auto j = static_cast<std::ptrdiff_t>(to);
-    kernels.assign(other.kernels.begin() + i, other.kernels.begin() + j);
-    trail.assign(other.trail.begin() + i, other.trail.begin() + j + 1);
-    prices.assign(other.prices.begin() + i, other.prices.begin() + j);
-    fresh.assign(other.fresh.begin() + i, other.fresh.begin() + j);
-  }
-  // [from, to) gives way to another stretch that starts in the same state; the state after it becomes that
-  // one's last.
-  void replace(std::size_t from, std::size_t to, const Stretch& other) {
-    splice(kernels, from, to, other.kernels, 0);
-    splice(prices, from, to, other.prices, 0);
-    splice(fresh, from, to, other.fresh, 0);
-    splice(trail, from + 1, to + 1, other.trail, 1);
-  }
-
- private:
-  template <class T>
-  static void splice(std::vector<T>& into, std::size_t from, std::size_t to, const std::vector<T>& source,
-                     std::size_t skip) {
-    const auto at = [&](std::size_t i) { return into.begin() + static_cast<std::ptrdiff_t>(i); };
-    const auto begin = source.begin() + static_cast<std::ptrdiff_t>(skip);
-    const std::size_t same = std::min(to - from, source.size() - skip);
-    const auto middle = begin + static_cast<std::ptrdiff_t>(same);
-    std::copy(begin, middle, at(from));
-    if (middle == source.end())
-      into.erase(at(from + same), at(to));
-    else
-      into.insert(at(to), middle, source.end());
-  }
-};
-
-// SplitMix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number generators", 2014).
-class SplitMix {
- public:
-  explicit SplitMix(std::uint64_t seed) : state_(seed) {}
-  std::uint64_t next() {
-    std::uint64_t z = (state_ += 0x9e3779b97f4a7c15ULL);
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
-    return z ^ (z >> 31);
-  }
-  std::size_t below(std::size_t n) { return static_cast<std::size_t>(next() % n); }
-
- private:
-  std::uint64_t state_;
-};
-
 template <HasNeighbours P>
 class LocalSearch {
  public:
@@ -112,7 +43,7 @@ class LocalSearch {
   LocalSearch(const P& problem, std::vector<Kernel> plan, const LocalOptions& options)
       : problem_(problem),
         options_(options),
-        random_(options.seed),
+        random_{options.seed},
         start_(std::move(plan)),
         start_bound_(problem.bound(problem.initial())) {}
 
@@ -140,6 +71,17 @@ class LocalSearch {
   static constexpr double rounding = 1e-12;
   static constexpr std::size_t idle_restarts = 256;  // without a price: there is nothing to try
   static constexpr std::size_t near = 2;             // kernels beside a change whose moves are tried again
+
+  // SplitMix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number generators", 2014).
+  struct Random {
+    std::uint64_t state = 0;
+    std::size_t below(std::size_t n) {
+      std::uint64_t z = (state += 0x9e3779b97f4a7c15ULL);
+      z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
+      z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
+      return static_cast<std::size_t>((z ^ (z >> 31)) % n);
+    }
+  };
 
   // What a move comes to: the kernels [first, last) of the stretch and what they give way to.
   struct Trial {
@@ -414,7 +356,7 @@ class LocalSearch {
 
   const P& problem_;
   LocalOptions options_;
-  SplitMix random_;
+  Random random_;
   std::vector<Kernel> start_;
   double start_bound_;
   Incumbent<Kernel> offered_;
