@@ -83,7 +83,8 @@ class FreeMoves {
   void split();
   void merge(std::size_t other);
   void shift_nodes(std::size_t other);
-  void pull(std::size_t other);
+  void pull_behind(std::size_t other);
+  void pull_before(std::size_t other);
   void push_back();
   bool reads(const Kernel& reader, const Kernel& maker) const;
   bool reads(int position, const IdList& made) const;

@@ -23,9 +23,12 @@ void FreeMoves::add() {
     merge(n_.at + i);
     shift_nodes(n_.at + i);
   }
-  if (left > 1 && !reads(n_.plan[n_.at + 1], n_.plan[n_.at])) pull(n_.at + 1);
-  for (std::size_t i = 2; i < std::min(left, reorder_reach); ++i)
-    if (reads(n_.plan[n_.at + i], n_.plan[n_.at])) pull(n_.at + i);
+  for (std::size_t i = 1; i < std::min(left, reorder_reach); ++i) {
+    if (!reads(n_.plan[n_.at + i], n_.plan[n_.at]))
+      pull_before(n_.at + i);
+    else if (i > 1)
+      pull_behind(n_.at + i);
+  }
   push_back();
 }
 
@@ -147,22 +150,25 @@ void FreeMoves::shift_nodes(std::size_t other) {
   }
 }
 
-// A later kernel right behind this one; if it reads nothing of it, before it.
-void FreeMoves::pull(std::size_t other) {
-  const Kernel& a = n_.plan[n_.at];
+// A later kernel right behind this one, which it reads.
+void FreeMoves::pull_behind(std::size_t other) {
   Kernel b = n_.plan[other];
-  join(b.retain, a.retain);
-  std::vector<Kernel> added;
-  if (other == n_.at + 1) {
-    if (n_.at > 0) join(b.retain, n_.plan[n_.at - 1].retain);
-    added = {std::move(b), a};
-    join(added[1].retain, n_.plan[other].retain);
-  } else {
-    added.assign(n_.plan.begin() + static_cast<std::ptrdiff_t>(n_.at),
-                 n_.plan.begin() + static_cast<std::ptrdiff_t>(other));
-    for (std::size_t i = 1; i < added.size(); ++i) join(added[i].retain, n_.plan[other].retain);
-    added.insert(added.begin() + 1, std::move(b));
-  }
+  std::vector<Kernel> added(n_.plan.begin() + static_cast<std::ptrdiff_t>(n_.at),
+                            n_.plan.begin() + static_cast<std::ptrdiff_t>(other));
+  for (std::size_t i = 1; i < added.size(); ++i) join(added[i].retain, b.retain);
+  join(b.retain, added.front().retain);
+  added.insert(added.begin() + 1, std::move(b));
+  emit(n_.at, other - n_.at + 1, std::move(added));
+}
+
+// A later kernel right before this one.
+void FreeMoves::pull_before(std::size_t other) {
+  Kernel b = n_.plan[other];
+  std::vector<Kernel> added(n_.plan.begin() + static_cast<std::ptrdiff_t>(n_.at),
+                            n_.plan.begin() + static_cast<std::ptrdiff_t>(other));
+  for (Kernel& k : added) join(k.retain, b.retain);
+  if (n_.at > 0) join(b.retain, n_.plan[n_.at - 1].retain);
+  added.insert(added.begin(), std::move(b));
   emit(n_.at, other - n_.at + 1, std::move(added));
 }
 
@@ -172,7 +178,7 @@ void FreeMoves::push_back() {
   const std::size_t end = std::min(n_.plan.size(), n_.at + reorder_reach);
   std::size_t reader = n_.at + 1;
   while (reader < end && !reads(n_.plan[reader], a)) ++reader;
-  if (reader == end || reader < n_.at + 3) return;  // a swap of two is pull()'s
+  if (reader == end || reader < n_.at + 3) return;  // past one kernel: pull_before() of that one
   std::vector<Kernel> added(n_.plan.begin() + static_cast<std::ptrdiff_t>(n_.at + 1),
                             n_.plan.begin() + static_cast<std::ptrdiff_t>(reader));
   Kernel late = a;
