@@ -2,6 +2,8 @@
 
 #include "fuselage/walk/problem.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cassert>
 #include <cmath>
@@ -31,9 +33,22 @@ std::uint64_t mix(std::uint64_t hash, const IdList& ids) {
 WalkProblem::WalkProblem(const Graph& graph, const Hardware& hardware, const RunTable& runs,
                          const ProblemOptions& options)
     : graph_(graph), hardware_(hardware), runs_(runs), options_(options), end_(graph.size()) {
-  if (options.order == Order::free && options.rules != Rules::physical)
-    fail("order: free exists under the rules physical only, not under {}", name(options.rules));
+  check_options();
   prepare();
+}
+
+void WalkProblem::check_options() const {
+  if (options_.order == Order::free && options_.rules != Rules::physical)
+    fail("order: free exists under the rules physical only, not under {}", name(options_.rules));
+  if (options_.only_tile && tile_index(*options_.only_tile) < 0)
+    fail("only_tile: {} is no tile; expected one of {}", *options_.only_tile, fmt::join(tiles, ", "));
+  const auto check = [](std::string_view field, double value) {
+    if (!(value >= 0) || value == infinity)
+      fail("price.{}: {} can't be a price; expected a finite number of cycles >= 0", field, value);
+  };
+  check("traffic", options_.price.traffic);
+  check("launch", options_.price.launch);
+  check("residency", options_.price.residency);
 }
 
 WalkProblem::WalkProblem(const Episode& episode)
@@ -51,8 +66,16 @@ WalkProblem::WalkProblem(const Episode& episode)
 }
 
 void WalkProblem::prepare() {
+  if (options_.only_tile) lowest_tile_ = highest_tile_ = tile_index(*options_.only_tile);
+  traffic_matters_ = options_.price.traffic > 0 || options_.most_traffic;
+  cycles_per_byte_ = options_.price.traffic;
+  if (hardware_.slow_mem_bandwidth > 0) cycles_per_byte_ += 1 / hardware_.slow_mem_bandwidth;
   exploitable_ = can_exploit();
   enumerates_all_ = exploitable_ && (options_.rules == Rules::seed_honest || graph_.size() <= 10);
+  passes_phantoms_ = !exploitable_ && options_.rules == Rules::seed && options_.may_retain &&
+                     (options_.most_traffic || most_phantoms_save() > oom_penalty - most_alone());
+  latency_only_ = options_.price == Price{} && !options_.most_traffic && !passes_phantoms_;
+  if (traffic_matters_) bound_traffic();
   bound_suffixes();
 }
 
@@ -60,11 +83,13 @@ bool WalkProblem::is_done(const State& s, int position) const {
   return position < s.position || std::binary_search(s.ahead.begin(), s.ahead.end(), position);
 }
 
-// Running out of memory on purpose is a bargain only for a node that costs more than the penalty, or (seed)
-// if what phantoms save while a node is made to run out of memory is worth the penalty. Both are ruled out
-// here by the coarsest bounds that do it for graphs of usual sizes.
+// Running out of memory on purpose is a bargain only for a node that costs more than the penalty (all else
+// that is charged is the same either way), or, under `seed`, for the phantoms that can be kept meanwhile. The
+// first is ruled out here by the coarsest bound that does it for graphs of usual sizes; for the second see
+// passes_phantoms_. Where nothing is retained, a group is invalid for its own size or not at all, and all
+// there is to choose is declared anyway.
 bool WalkProblem::can_exploit() const {
-  if (options_.rules == Rules::physical) return false;
+  if (options_.rules == Rules::physical || !options_.may_retain) return false;
   std::int64_t largest = 0;
   std::int64_t smallest = std::numeric_limits<std::int64_t>::max();
   for (const Node& node : graph_.nodes()) {
@@ -79,19 +104,26 @@ bool WalkProblem::can_exploit() const {
   if (largest == smallest && largest > 0) room = room / largest * largest;
   const std::int64_t most_resident = std::max(room, at_start);
 
-  double most_alone = 0;
   for (int at = start_.position; at < end_; ++at) {
     const Run& alone = runs_.run(at, 1);
-    const double memory =
-        hardware_.transfer_cycles(alone.input_bytes) + hardware_.transfer_cycles(alone.output_bytes);
-    const double cost = std::max(alone.cycles[2], memory) + hardware_.kernel_launch_cost;
     const bool may_run_out =
         options_.rules == Rules::seed || most_resident + alone.slices[2] > hardware_.fast_mem_capacity;
-    if (may_run_out && cost > oom_penalty) return true;
-    most_alone = std::max(most_alone, cost);
+    if (may_run_out && cost_alone(alone) > oom_penalty) return true;
   }
-  if (options_.rules == Rules::seed_honest) return false;
-  return most_phantoms_save() > oom_penalty - most_alone;
+  return false;
+}
+
+// Latency of a node alone at tile 128 with nothing resident.
+double WalkProblem::cost_alone(const Run& alone) const {
+  const double memory =
+      hardware_.transfer_cycles(alone.input_bytes) + hardware_.transfer_cycles(alone.output_bytes);
+  return std::max(alone.cycles[2], memory) + hardware_.kernel_launch_cost;
+}
+
+double WalkProblem::most_alone() const {
+  double most = 0;
+  for (int at = start_.position; at < end_; ++at) most = std::max(most, cost_alone(runs_.run(at, 1)));
+  return most;
 }
 
 // What keeping phantoms through a node that runs out of memory can save, at most: for what fits, one store or
@@ -105,25 +137,29 @@ double WalkProblem::most_phantoms_save() const {
   double saved = 0;
   for (std::size_t i = 0; i < ids.size() && room > 0; ++i) {
     const std::int64_t taken = std::min(room, bytes(ids[i]));
-    saved += hardware_.transfer_cycles(taken) * std::max(1, graph_.uses(ids[i]));
+    saved += static_cast<double>(taken) * cycles_per_byte_ * std::max(1, graph_.uses(ids[i]));
     room -= taken;
   }
   return saved;
 }
 
-// Least cost of a run whatever is resident: its cycles at the best tile that can fit, against the traffic
-// that the seed's accounting always charges (last uses).
+// Least price of a run whatever is resident: its cycles at the best tile that can fit, against the traffic
+// that the seed's accounting always charges.
 double WalkProblem::least_run_cost(const Run& run) const {
   double cycles = infinity;
-  for (std::size_t t = 0; t < tiles.size(); ++t)
-    if (run.slices[t] <= hardware_.fast_mem_capacity) cycles = std::min(cycles, run.cycles[t]);
-  std::int64_t forced = 0;
-  if (options_.rules != Rules::physical)
-    for (NodeId x : runs_.inputs(run))
-      if (runs_.last_use(x) < run.end()) forced += bytes(x);
-  const double cost = std::max(cycles, hardware_.transfer_cycles(forced)) + hardware_.kernel_launch_cost;
-  const bool may_fall_back = options_.rules != Rules::physical && run.count == 1;
-  return may_fall_back ? std::min(cost, oom_penalty) : cost;
+  for (int t = lowest_tile_; t <= highest_tile_; ++t) {
+    const auto i = static_cast<std::size_t>(t);
+    if (run.slices[i] <= hardware_.fast_mem_capacity) cycles = std::min(cycles, run.cycles[i]);
+  }
+  const std::int64_t forced = forced_bytes(run);
+  double latency = std::max(cycles, hardware_.transfer_cycles(forced)) + hardware_.kernel_launch_cost;
+  if (options_.rules != Rules::physical && run.count == 1) {
+    latency = std::min(latency, oom_penalty);
+    if (run.slices[2] <= hardware_.fast_mem_capacity)  // a fallback runs at 128, whatever tile is legal
+      latency = std::min(
+          latency, std::max(run.cycles[2], hardware_.transfer_cycles(forced)) + hardware_.kernel_launch_cost);
+  }
+  return latency + options_.price.launch + options_.price.traffic * static_cast<double>(forced);
 }
 
 void WalkProblem::bound_suffixes() {
@@ -131,8 +167,9 @@ void WalkProblem::bound_suffixes() {
   if (options_.order == Order::free) {
     node_bound_.resize(static_cast<std::size_t>(end_));
     for (int at = end_ - 1; at >= 0; --at) {
-      const Run& alone = runs_.run(at, 1);
-      node_bound_[static_cast<std::size_t>(at)] = *std::min_element(alone.cycles.begin(), alone.cycles.end());
+      const auto& cycles = runs_.run(at, 1).cycles;
+      node_bound_[static_cast<std::size_t>(at)] =
+          *std::min_element(cycles.begin() + lowest_tile_, cycles.begin() + highest_tile_ + 1);
       suffix_bound_[static_cast<std::size_t>(at)] =
           suffix_bound_[static_cast<std::size_t>(at) + 1] + node_bound_[static_cast<std::size_t>(at)];
     }
@@ -141,10 +178,7 @@ void WalkProblem::bound_suffixes() {
   for (int at = end_ - 1; at >= start_.position; --at) {
     double least = infinity;
     for (const Run& run : runs_.from(at)) {
-      if (run.end() > end_) break;
-      // The seed's rules fuse node by node, so every prefix must fit; physical needs only the whole to fit.
-      const bool fits = run.slices[0] <= hardware_.fast_mem_capacity;
-      if (!fits && run.count > 1 && options_.rules != Rules::physical) break;
+      if (run.end() > end_ || run.count > most_nodes() || !may_grow(run)) break;
       least = std::min(least, least_run_cost(run) + suffix_bound_[static_cast<std::size_t>(run.end())]);
     }
     suffix_bound_[static_cast<std::size_t>(at)] = least;
@@ -152,14 +186,22 @@ void WalkProblem::bound_suffixes() {
 }
 
 double WalkProblem::bound(const State& s) const {
+  double traffic = 0;
+  if (traffic_matters_ && !s.open) {
+    const std::int64_t least = least_traffic(s);
+    if (options_.most_traffic && least > *options_.most_traffic - s.traffic) return infinity;
+    // The seed's rules have it in the suffix bounds.
+    if (options_.rules == Rules::physical) traffic = options_.price.traffic * static_cast<double>(least);
+  }
   if (options_.order == Order::free) {
     double cycles = suffix_bound_[static_cast<std::size_t>(s.position)];
     for (NodeId at : s.ahead) cycles -= node_bound_[static_cast<std::size_t>(at)];
-    const int depth = std::max(1, hardware_.max_fusion_depth);
     const int left = end_ - progress(s);
-    return std::max(0.0, cycles) + (left / depth + (left % depth != 0)) * hardware_.kernel_launch_cost;
+    const int launches = left / most_nodes() + (left % most_nodes() != 0);
+    return std::max(0.0, cycles) + launches * (hardware_.kernel_launch_cost + options_.price.launch) +
+           traffic;
   }
-  if (!s.open) return suffix_bound_[static_cast<std::size_t>(s.position)];
+  if (!s.open) return suffix_bound_[static_cast<std::size_t>(s.position)] + traffic;
   // The open group may swallow any number of nodes first.
   double least = infinity;
   for (int at = s.position; at <= std::min(end_, open_.first + runs_.longest(open_.first)); ++at)
@@ -170,7 +212,9 @@ double WalkProblem::bound(const State& s) const {
 std::uint64_t WalkProblem::key(const State& s) const {
   std::uint64_t hash = mix(dominance_class(s), s.resident);
   hash = mix(hash, s.unwritten);
-  return mix(mix(hash, static_cast<std::uint64_t>(s.slack)), s.open ? 1 : 0);
+  hash = mix(mix(hash, static_cast<std::uint64_t>(s.slack)), static_cast<std::uint64_t>(s.owed));
+  hash = mix(hash, static_cast<std::uint64_t>(s.traffic));
+  return mix(hash, static_cast<std::uint64_t>(s.held) * 2 + (s.open ? 1 : 0));
 }
 
 std::uint64_t WalkProblem::dominance_class(const State& s) const {
@@ -188,15 +232,6 @@ bool WalkProblem::kernels(const State& s, std::vector<Kernel>& out) const {
   out.clear();
   if (progress(s) == end_) return true;
   return options_.rules == Rules::physical ? kernels_physical(s, out) : kernels_seed(s, out);
-}
-
-double WalkProblem::price(const State& s, const Kernel& k) const {
-  if (options_.rules == Rules::physical) return price_physical(s, k);
-  return k.fallback ? price_fallback(s, k) : price_seed(s, k);
-}
-
-State WalkProblem::apply(const State& s, const Kernel& k) const {
-  return options_.rules == Rules::physical ? apply_physical(s, k) : apply_seed(s, k);
 }
 
 Plan WalkProblem::plan_of(const std::vector<Kernel>& kernels) const {

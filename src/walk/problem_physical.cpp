@@ -40,7 +40,11 @@ Group make_group(const Graph& graph, IdList positions) {
 class PhysicalKernels {
  public:
   PhysicalKernels(const WalkProblem& problem, const State& state, std::vector<Kernel>& out)
-      : p_(problem), s_(state), out_(out), capacity_(problem.hardware_.fast_mem_capacity) {
+      : p_(problem),
+        s_(state),
+        out_(out),
+        capacity_(problem.hardware_.fast_mem_capacity),
+        lowest_(static_cast<std::size_t>(problem.lowest_tile_)) {
     for (NodeId x : s_.resident) resident_bytes_ += p_.bytes(x);
   }
 
@@ -51,7 +55,7 @@ class PhysicalKernels {
       return complete_;
     }
     for (const Run& run : p_.runs_.from(s_.position)) {
-      if (run.end() > p_.end_) break;
+      if (run.end() > p_.end_ || run.count > p_.most_nodes()) break;
       group_.inputs.assign(p_.runs_.inputs(run).begin(), p_.runs_.inputs(run).end());
       group_.outputs.assign(p_.runs_.outputs(run).begin(), p_.runs_.outputs(run).end());
       group_.cycles = run.cycles;
@@ -92,7 +96,7 @@ class PhysicalKernels {
     std::sort(sorted.begin(), sorted.end());
     group_ = make_group(p_.graph_, sorted);
     declare();
-    if (static_cast<int>(members.size()) >= std::max(1, p_.hardware_.max_fusion_depth)) return;
+    if (static_cast<int>(members.size()) >= p_.most_nodes()) return;
     IdList next;
     for (int at : sorted)
       for (NodeId c : p_.graph_.consumers(p_.node_at(at))) {
@@ -120,30 +124,31 @@ class PhysicalKernels {
 
   void declare() {
     const bool last = p_.progress(s_) + static_cast<int>(group_.positions.size()) == p_.end_;
+    const bool may_keep = !last && p_.options_.may_retain;
     items_.clear();
     streamed_.clear();
     for (NodeId x : group_.inputs) {
       if (holds(s_.resident, x)) continue;
       streamed_.push_back(x);
-      if (!last && lives_after(x)) items_.push_back({x, p_.bytes(x)});
+      if (may_keep && lives_after(x)) items_.push_back({x, p_.bytes(x)});
     }
     for (NodeId x : group_.outputs) {
       streamed_.push_back(x);
-      if (!last) items_.push_back({x, p_.bytes(x)});
+      if (may_keep) items_.push_back({x, p_.bytes(x)});
     }
     for (NodeId x : s_.resident)
-      if (!last && (lives_after(x) || is_unwritten_output(x))) items_.push_back({x, 0});
+      if (may_keep && (lives_after(x) || is_unwritten_output(x))) items_.push_back({x, 0});
     prepare_items();
     for (std::size_t t = 0; t < tiles.size(); ++t) {
       slices_[t] = resident_bytes_;
       for (NodeId x : streamed_) slices_[t] += slice_bytes(p_.bytes(x), tiles[t]);
     }
     if (smallest_) {
-      if (group_.has(s_.position)) *smallest_ = std::min(*smallest_, slices_[0]);
+      if (group_.has(s_.position)) *smallest_ = std::min(*smallest_, slices_[lowest_]);
       return;
     }
     retain_.clear();
-    choose(0, slices_[0]);
+    choose(0, slices_[lowest_]);
   }
 
   // Graph outputs of equal size that wait for their write are as good as each other: items next to each other
@@ -180,7 +185,7 @@ class PhysicalKernels {
   }
   bool is_unwritten_output(NodeId x) const { return p_.graph_.uses(x) == 0 && holds(s_.unwritten, x); }
 
-  // `working_set` is the one at tile 32 with what is retained so far.
+  // `working_set` is the one at the smallest tile with what is retained so far.
   void choose(std::size_t item, std::int64_t working_set, bool took_last = true) {
     if (working_set > capacity_) return;
     if (item == items_.size()) {
@@ -191,14 +196,15 @@ class PhysicalKernels {
     choose(item + 1, working_set, false);
     if (it.twin && !took_last) return;
     retain_.push_back(it.id);
-    choose(item + 1, it.bytes == 0 ? working_set : working_set + it.bytes - slice_bytes(it.bytes, tiles[0]));
+    choose(item + 1,
+           it.bytes == 0 ? working_set : working_set + it.bytes - slice_bytes(it.bytes, tiles[lowest_]));
     retain_.pop_back();
   }
 
   // The tile does not change what follows: the fastest that fits.
   void declare_tile() {
     int best = -1;
-    for (int t = 0; t < 4; ++t) {
+    for (int t = p_.lowest_tile_; t <= p_.highest_tile_; ++t) {
       const auto i = static_cast<std::size_t>(t);
       std::int64_t working_set = slices_[i];
       for (NodeId x : retain_)
@@ -219,6 +225,7 @@ class PhysicalKernels {
   const State& s_;
   std::vector<Kernel>& out_;
   std::int64_t capacity_;
+  std::size_t lowest_;  // index of the smallest legal tile
   std::int64_t resident_bytes_ = 0;
   bool complete_ = true;
   Group group_;
@@ -249,7 +256,7 @@ std::int64_t WalkProblem::working_set(const State& s, const Kernel& k) const {
   return total;
 }
 
-double WalkProblem::price_physical(const State& s, const Kernel& k) const {
+WalkProblem::Cost WalkProblem::price_physical(const State& s, const Kernel& k) const {
   Group group;
   std::span<const NodeId> inputs;
   std::span<const NodeId> outputs;
@@ -285,7 +292,9 @@ double WalkProblem::price_physical(const State& s, const Kernel& k) const {
     if (lives || graph_output) writes += bytes(x);
   }
   const double memory = hardware_.transfer_cycles(loads) + hardware_.transfer_cycles(writes);
-  return std::max(cycles[static_cast<std::size_t>(k.tile)], memory) + hardware_.kernel_launch_cost;
+  return {
+      .latency = std::max(cycles[static_cast<std::size_t>(k.tile)], memory) + hardware_.kernel_launch_cost,
+      .bytes = loads + writes};
 }
 
 State WalkProblem::apply_physical(const State& s, const Kernel& k) const {
@@ -340,7 +349,7 @@ bool WalkProblem::dominates_physical(const State& a, double cost_a, const State&
   std::sort(waiting_a.begin(), waiting_a.end());
   std::sort(waiting_b.begin(), waiting_b.end());
   if (!std::includes(waiting_b.begin(), waiting_b.end(), waiting_a.begin(), waiting_a.end())) return false;
-  return cost_a + (hardware_.slow_mem_bandwidth > 0 ? extra / hardware_.slow_mem_bandwidth : 0.0) <= cost_b;
+  return costs_no_more(a, cost_a, extra, b, cost_b);
 }
 
 WalkProblem::Infeasible WalkProblem::explain_infeasible(const std::vector<State>& deepest) const {

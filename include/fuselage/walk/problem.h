@@ -18,8 +18,19 @@
 //
 // These arguments hold while oom_penalty is no bargain (can_exploit). If it could be one, every retain set is
 // declared, and `kernels` says so where there are too many of them for that.
+//
+// Price. The objective may charge more than latency (price.h). The arguments stand, since a group that runs
+// out of memory moves the bytes that it would have moved, with these changes:
+// - Traffic priced or limited: no residency hides nothing. What phantoms save while a node is made to run out
+//   of memory may be worth the penalty then; such nodes are declared too. Whether the phantoms are enough for
+//   that shows when they are bought: until then the state owes them (`owed`).
+// - Residency priced: what is bought is charged for the kernels before as well (`held`), so retaining and
+//   buying are both declared; so are fallbacks that only rid memory of what dies inside the group.
+//
+// Restricted spaces (ProblemOptions) are problems of their own: a proof is about the space that is left.
 #pragma once
 
+#include <algorithm>
 #include <boost/container/small_vector.hpp>
 #include <cstdint>
 #include <optional>
@@ -28,6 +39,7 @@
 #include "fuselage/search/problem.h"
 #include "fuselage/walk/episode.h"
 #include "fuselage/walk/plan.h"
+#include "fuselage/walk/price.h"
 #include "fuselage/walk/rules.h"
 #include "fuselage/walk/run_table.h"
 
@@ -38,10 +50,14 @@ using IdList = boost::container::small_vector<NodeId, 6>;
 struct State {
   int position = 0;         // first position of the order that is not done
   bool open = false;        // starts inside an open group (the problem's)
+  int held = 0;             // seed: launches since the last kernel that fitted, with it: what is bought now
+                            // was resident after each; 0 if nothing can be bought
   IdList ahead;             // order free: done positions beyond `position`, sorted
   IdList resident;          // sorted ids
   IdList unwritten;         // physical: residents without a copy in slow memory, sorted
   std::int64_t slack = -1;  // seed: bytes that the kernel before left unused; -1 = it can retain nothing more
+  std::int64_t owed = 0;    // seed: bytes to be bought next, or a node would fit that was said not to
+  std::int64_t traffic = 0;  // bytes moved so far; 0 where nothing limits them
 
   friend bool operator==(const State&, const State&) = default;
 };
@@ -55,11 +71,18 @@ struct Kernel {
   IdList retain = {};
   IdList bought = {};       // seed: what the kernel before it retains for it
   std::int64_t slack = -1;  // State::slack after it
+  std::int64_t owed = 0;    // fallback: State::owed after it
 };
 
 struct ProblemOptions {
   Rules rules = Rules::seed_honest;
   Order order = Order::fixed;
+  Price price = {};
+  std::optional<std::int64_t> most_traffic = {};  // bytes that the whole plan may move
+  bool may_fuse = true;                           // else every kernel is one node
+  bool may_retain = true;                         // else every retain list is empty
+  // The one legal tile, also of prefixes under the seed's rules; the fallback runs at 128 all the same.
+  std::optional<int> only_tile = {};
 };
 
 class WalkProblem {
@@ -67,7 +90,8 @@ class WalkProblem {
   using State = walk::State;
   using Kernel = walk::Kernel;
 
-  // Graph, hardware and table must outlive the problem. Throws Error for order free under the seed's rules.
+  // Graph, hardware and table must outlive the problem. Throws Error for order free under the seed's rules, a
+  // tile that is none, and a price that is negative or not finite.
   WalkProblem(const Graph& graph, const Hardware& hardware, const RunTable& runs,
               const ProblemOptions& options);
   // The rest of an episode from where it stands: its residents, its open group, its end at max_steps.
@@ -80,12 +104,28 @@ class WalkProblem {
     return s.position + static_cast<int>(s.ahead.size()) - (s.open ? 1 : 0);
   }
   bool kernels(const State& s, std::vector<Kernel>& out) const;
+  // The objective: cycles, with what ProblemOptions::price adds. Infinite also for a kernel after which
+  // most_traffic can't be kept.
   double price(const State& s, const Kernel& k) const;
   State apply(const State& s, const Kernel& k) const;
   double bound(const State& s) const;
   std::uint64_t key(const State& s) const;
   std::uint64_t dominance_class(const State& s) const;
   bool dominates(const State& a, double cost_a, const State& b, double cost_b) const;
+
+  // What the price of a kernel is made of. Under `seed` what it buys is charged here, not with the kernel
+  // before, for the launches that it was held: the sums over a plan are the plan's.
+  struct Charges {
+    double latency = 0;       // cycles
+    std::int64_t bytes = 0;   // moved
+    int launches = 0;         // one a member after a fallback
+    double byte_kernels = 0;  // bytes resident after it, once a launch
+  };
+  Charges charges(const State& s, const Kernel& k) const;
+  // May s still buy x from the kernel before? Not if a node has read it since: that one had the choice.
+  bool can_buy(const State& s, NodeId x) const {
+    return bytes(x) <= s.slack && (s.held <= 1 || runs_.next_use(x, s.position - s.held + 1) >= s.position);
+  }
 
   // Bytes of fast memory that a kernel takes under `physical`; more than the capacity = not executable.
   std::int64_t working_set(const State& s, const Kernel& k) const;
@@ -110,7 +150,7 @@ class WalkProblem {
     NodeId node = 0;            // the first node of the order that no kernel can run
     std::int64_t capacity = 0;  // bytes
     std::int64_t smallest_working_set =
-        0;  // bytes, over the kernels that would run it: tile 32, nothing retained
+        0;  // bytes, over the kernels that would run it: the smallest legal tile, nothing retained
   };
   Infeasible explain_infeasible(const std::vector<State>& deepest) const;
 
@@ -129,19 +169,47 @@ class WalkProblem {
   int uses_from(NodeId id, int position) const { return runs_.uses_from(id, position); }
 
   bool is_done(const State& s, int position) const;
+  void check_options() const;
   void prepare();
+  int most_nodes() const { return options_.may_fuse ? std::max(1, hardware_.max_fusion_depth) : 1; }
   bool can_exploit() const;
+  double cost_alone(const Run& alone) const;
+  double most_alone() const;
   double most_phantoms_save() const;
+  // The seed's rules fuse node by node, so every prefix must fit; physical needs only the whole to fit.
+  bool may_grow(const Run& run) const {
+    return run.count == 1 || options_.rules == Rules::physical ||
+           run.slices[static_cast<std::size_t>(lowest_tile_)] <= hardware_.fast_mem_capacity;
+  }
   void bound_suffixes();
+  void bound_traffic();
+  std::int64_t forced_bytes(const Run& run) const;
   double least_run_cost(const Run& run) const;
+
+  // Latency in cycles, and bytes moved.
+  struct Cost {
+    double latency = 0;
+    std::int64_t bytes = 0;
+  };
+  Cost cost_of(const State& s, const Kernel& k) const;
+  double byte_kernels(const State& s, const Kernel& k) const;
+  State move(const State& s, const Kernel& k) const;
+  std::int64_t owed_after(const State& s, const Kernel& k) const;
+  std::int64_t least_traffic(const State& s) const;
+  std::int64_t least_traffic_free(const State& s) const;
 
   bool kernels_seed(const State& s, std::vector<Kernel>& out) const;
   bool kernels_physical(const State& s, std::vector<Kernel>& out) const;
-  double price_seed(const State& s, const Kernel& k) const;
-  double price_fallback(const State& s, const Kernel& k) const;
-  double price_physical(const State& s, const Kernel& k) const;
+  Cost price_seed(const State& s, const Kernel& k) const;
+  Cost price_fallback(const State& s, const Kernel& k) const;
+  Cost price_physical(const State& s, const Kernel& k) const;
   State apply_seed(const State& s, const Kernel& k) const;
   State apply_physical(const State& s, const Kernel& k) const;
+  // Does a, once it has moved `again` bytes more, cost and move no more than b?
+  bool costs_no_more(const State& a, double cost_a, double again, const State& b, double cost_b) const {
+    if (options_.most_traffic && again > static_cast<double>(b.traffic - a.traffic)) return false;
+    return cost_a + again * cycles_per_byte_ <= cost_b;
+  }
   bool dominates_seed(const State& a, double cost_a, const State& b, double cost_b) const;
   bool dominates_physical(const State& a, double cost_a, const State& b, double cost_b) const;
 
@@ -152,11 +220,20 @@ class WalkProblem {
   int end_ = 0;  // positions from here on are never visited
   OpenGroup open_;
   State start_;
-  bool exploitable_ = false;  // could running out of memory on purpose pay?
+  int lowest_tile_ = 0;  // indices into tiles: the legal ones
+  int highest_tile_ = 3;
+  double cycles_per_byte_ = 0;    // of traffic that nothing hides
+  bool traffic_matters_ = false;  // priced or limited
+  bool latency_only_ = true;      // the price is the latency, and no state owes anything
+  bool exploitable_ = false;      // could running out of memory on purpose pay?
   bool enumerates_all_ =
       false;  // exploitable, so declare every retain set (kernels() says where that is too many)
+  bool passes_phantoms_ = false;      // seed: could a node that phantoms make run out of memory pay?
   std::vector<double> suffix_bound_;  // by position: cycles of everything from there, residency relaxed
   std::vector<double> node_bound_;    // order free, by position: least compute cycles
+  // Only where traffic matters. Fixed order, by position: bytes that everything from there moves at least,
+  // under `physical` if nothing is resident.
+  std::vector<std::int64_t> suffix_traffic_;
 };
 
 static_assert(search::HasDominance<WalkProblem>);
