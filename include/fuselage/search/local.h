@@ -70,6 +70,7 @@ class LocalSearch {
   // A move must pay this much, relative, to be taken: prices are sums in different orders.
   static constexpr double rounding = 1e-12;
   static constexpr std::size_t idle_restarts = 256;  // without a price: there is nothing to try
+  static constexpr std::size_t hard_shake = 8;       // one restart of so many shakes four times as hard
   static constexpr std::size_t near = 2;             // kernels beside a change whose moves are tried again
 
   // SplitMix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number generators", 2014).
@@ -280,6 +281,7 @@ class LocalSearch {
          centre + options_.stretch / 2 + 1);
     std::size_t focus = centre - lo_;
     std::size_t shakes = 1 + random_.below(static_cast<std::size_t>(std::max(1, options_.shakes)));
+    if (random_.below(hard_shake) == 0) shakes *= 4;
     for (std::size_t tries = 4 * shakes; tries > 0 && shakes > 0; --tries) {
       const std::size_t offset = focus + random_.below(2 * near + 1);
       const std::size_t at = std::min(offset < near ? 0 : offset - near, work_.size() - 1);
