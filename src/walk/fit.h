@@ -24,7 +24,10 @@ class SeedFit {
   // Is the run the group that an episode left open, as it is?
   bool closes_as_is() const { return s_.open && run_.end() == s_.position; }
 
-  // Does every prefix fit, at tile 32 with nothing retained, and the whole too?
+  bool is_legal(int tile) const;
+  // The tile that a group is given which is to be invalid: 128, at which its members run, if that is legal.
+  static int fallback_tile(const WalkProblem& problem);
+  // Does every prefix fit, at the smallest legal tile with nothing retained, and the whole too?
   bool grows(Ids bought = {}) const;
   // May the kernel name x in its retain list? (seed_honest; under seed it may name anything)
   bool may_name(NodeId x) const;

@@ -39,6 +39,11 @@ class PlanReader {
         refuse("{}: {} is not in the graph, whose ids are 0 to {}", ids == &k.nodes ? "nodes" : "retain",
                *bad, p_.graph_.size() - 1);
     if (tile_index(k.tile) < 0) refuse("tile: {}; expected 32, 64, 128 or 256", k.tile);
+    if (state_.open && static_cast<int>(k.nodes.size()) == p_.open_.count) return;  // it stands as it is
+    if (p_.options_.only_tile && k.tile != *p_.options_.only_tile)
+      refuse("tile: {}; the problem allows {} only", k.tile, *p_.options_.only_tile);
+    if (!p_.options_.may_retain && !k.retain.empty())
+      refuse("retain: {} entries; the problem allows none", k.retain.size());
   }
 
   // The nodes in the order in which they are given, as a kernel of the fixed order.
@@ -52,9 +57,11 @@ class PlanReader {
       if (node != next && next < 0) refuse("nodes: {} comes after the last node of the schedule", node);
       if (node != next) refuse("nodes: {} where the order has {}", node, next);
     }
-    if (out.count > p_.runs_.longest(out.first))
+    const bool is_open_group = state_.open && out.count == p_.open_.count;
+    const int most = is_open_group ? out.count : std::min(p_.most_nodes(), p_.runs_.longest(out.first));
+    if (out.count > most)
       refuse("nodes: {} nodes from node {}; connected and within max_fusion_depth {} are at most {}",
-             out.count, k.nodes.front(), p_.hardware_.max_fusion_depth, p_.runs_.longest(out.first));
+             out.count, k.nodes.front(), p_.most_nodes(), most);
     return out;
   }
 
@@ -98,7 +105,7 @@ class PlanReader {
     const PhysicalFit fit(p_, state_, k);
     if (!fit.can_run())
       refuse("nodes: {} nodes that are done already, not connected, or more than max_fusion_depth {}",
-             k.count, p_.hardware_.max_fusion_depth);
+             k.count, p_.most_nodes());
     for (NodeId x : plan.retain) {
       if (!fit.has(x) && !holds(fit.inputs(), x) && !holds(state_.resident, x))
         refuse("retain: {} is neither a member, an input nor resident", x);

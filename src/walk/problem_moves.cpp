@@ -24,6 +24,7 @@ void join(IdList& retain, const IdList& more) {
 }
 
 RetainMoves::RetainMoves(const Neighbourhood& at) : n_(at), p_(at.problem), k_(at.plan[at.at]) {
+  if (!p_.options_.may_retain) return;
   if (p_.options_.rules == Rules::physical)
     list_physical();
   else
@@ -151,16 +152,17 @@ void FixedMoves::add() {
 void FixedMoves::add_fallback() {
   Kernel k = n_.plan[n_.at];
   if (!k.fallback && k.count > 1) return;
-  k.tile = tile_index(default_tile);
+  k.tile = SeedFit::fallback_tile(p_);
   k.retain.clear();
   k.fallback = !k.fallback;
   n_.out.push_back({.first = n_.at, .removed = 1, .added = {std::move(k)}});
 }
 
 Kernel FixedMoves::piece(int first, int end) const {
-  Kernel k{.first = first, .count = end - first};
-  const Run& run = p_.runs_.run(k.first, k.count);
-  k.tile = static_cast<int>(std::min_element(run.cycles.begin(), run.cycles.end()) - run.cycles.begin());
+  const auto& cycles = p_.runs_.run(first, end - first).cycles;
+  Kernel k{.first = first, .count = end - first, .tile = p_.lowest_tile_};
+  for (int t = k.tile + 1; t <= p_.highest_tile_; ++t)
+    if (cycles[static_cast<std::size_t>(t)] < cycles[static_cast<std::size_t>(k.tile)]) k.tile = t;
   return k;
 }
 
@@ -180,6 +182,7 @@ void FixedMoves::recut(std::size_t removed, int cut) {
   const Kernel& k = n_.plan[n_.at];
   const Kernel& last = n_.plan[n_.at + removed - 1];
   const int end = last.first + last.count;
+  if (std::max(cut - k.first, end - cut) > p_.most_nodes()) return;
   if (cut - k.first > p_.runs_.longest(k.first)) return;
   if (cut < end && end - cut > p_.runs_.longest(cut)) return;
   const bool physical = p_.options_.rules == Rules::physical;

@@ -95,7 +95,7 @@ void FreeMoves::split() {
 void FreeMoves::merge(std::size_t other) {
   const Kernel& a = n_.plan[n_.at];
   const Kernel& b = n_.plan[other];
-  if (a.count + b.count > std::max(1, p_.hardware_.max_fusion_depth)) return;
+  if (a.count + b.count > p_.most_nodes()) return;
   IdList nodes = a.nodes;
   nodes.insert(nodes.end(), b.nodes.begin(), b.nodes.end());
   const std::size_t removed = other - n_.at + 1;
@@ -129,7 +129,7 @@ void FreeMoves::shift_nodes(std::size_t other) {
     std::copy_if(nodes.begin(), nodes.end(), std::back_inserter(rest), [&](int node) { return node != at; });
     return rest;
   };
-  const int depth = std::max(1, p_.hardware_.max_fusion_depth);
+  const int depth = p_.most_nodes();
   for (int at : b.nodes) {
     if (b.count < 2 || a.count >= depth || !reads(at, a.nodes)) continue;
     IdList larger = a.nodes;

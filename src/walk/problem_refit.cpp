@@ -25,7 +25,17 @@ const Run* SeedFit::run_of(const WalkProblem& p, const State& s, const Kernel& k
   if (k.first != first || k.count < 1 || first >= p.end_) return nullptr;
   if (k.count > p.runs_.longest(first) || first + k.count > p.end_) return nullptr;
   if (first + k.count < s.position) return nullptr;
+  const bool is_open_group = s.open && first + k.count == s.position;
+  if (k.count > p.most_nodes() && !is_open_group) return nullptr;
   return &p.runs_.run(first, k.count);
+}
+
+bool SeedFit::is_legal(int tile) const {
+  return tile >= p_.lowest_tile_ && tile <= p_.highest_tile_;
+}
+
+int SeedFit::fallback_tile(const WalkProblem& p) {
+  return std::clamp(tile_index(default_tile), p.lowest_tile_, p.highest_tile_);
 }
 
 bool SeedFit::is_resident(NodeId x) const {
@@ -44,7 +54,8 @@ bool SeedFit::grows(Ids bought) const {
   for (int count = 2; count <= run_.count; ++count) {
     const Run& prefix = p_.runs_.run(run_.first, count);
     if (prefix.end() <= s_.position) continue;
-    std::int64_t room = capacity_ - prefix.slices[0] - resident_bytes(prefix, prefix.end() - 1);
+    const std::int64_t slices = prefix.slices[static_cast<std::size_t>(p_.lowest_tile_)];
+    std::int64_t room = capacity_ - slices - resident_bytes(prefix, prefix.end() - 1);
     for (NodeId x : bought)
       if (!inside(x, prefix)) room -= p_.bytes(x);
     if (room < 0) return false;
@@ -91,8 +102,11 @@ std::int64_t SeedFit::room(Ids retain, Ids bought) const {
 
 int SeedFit::fastest_tile(std::int64_t room) const {
   int best = -1;
-  for (std::size_t t = 0; t < tiles.size() && run_.slices[t] <= room; ++t)
-    if (best < 0 || run_.cycles[t] < run_.cycles[static_cast<std::size_t>(best)]) best = static_cast<int>(t);
+  for (int t = p_.lowest_tile_; t <= p_.highest_tile_; ++t) {
+    const auto i = static_cast<std::size_t>(t);
+    if (run_.slices[i] > room) break;
+    if (best < 0 || run_.cycles[i] < run_.cycles[static_cast<std::size_t>(best)]) best = t;
+  }
   return best;
 }
 
@@ -105,8 +119,9 @@ Kernel SeedFit::as_is() const {
 
 // A group that is invalid on purpose stays so if the rules still let it join and still refuse it.
 bool SeedFit::stays_invalid(const Kernel& k) const {
+  if (!k.fallback || !is_legal(k.tile) || (!p_.options_.may_retain && !k.retain.empty())) return false;
   const std::int64_t slices = run_.slices[static_cast<std::size_t>(k.tile)];
-  return k.fallback && std::all_of(k.retain.begin(), k.retain.end(), [&](NodeId x) { return may_name(x); }) &&
+  return std::all_of(k.retain.begin(), k.retain.end(), [&](NodeId x) { return may_name(x); }) &&
          (run_.count == 1 || slices <= room_to_join(k.retain)) && slices > room_to_close(k.retain);
 }
 
@@ -115,7 +130,9 @@ void SeedFit::buy(const Kernel& k, Kernel& out) const {
   std::int64_t slack = s_.slack;
   for (NodeId x : k.bought) {
     if (is_resident(x) || holds(out.bought, x)) continue;
-    if (p_.bytes(x) > slack || (p_.runs_.last_use(x) < run_.end() && p_.graph_.uses(x) > 0)) continue;
+    if (p_.bytes(x) > slack || !p_.can_buy(s_, x) ||
+        (p_.runs_.last_use(x) < run_.end() && p_.graph_.uses(x) > 0))
+      continue;
     out.bought.push_back(x);
     if (grows(out.bought) && fastest_tile(room({}, out.bought)) >= 0)
       slack -= p_.bytes(x);
@@ -150,15 +167,16 @@ std::optional<Kernel> SeedFit::refitted(const Kernel& k) const {
     out = k;
     out.bought.clear();
     out.slack = -1;
+    out.owed = 0;
     return out;
   }
-  if (p_.options_.rules == Rules::seed) buy(k, out);
+  if (p_.options_.rules == Rules::seed && p_.options_.may_retain) buy(k, out);
   for (NodeId x : as_set(k.retain))
-    if (may_name(x) && pays(x, out.bought)) out.retain.push_back(x);
+    if (p_.options_.may_retain && may_name(x) && pays(x, out.bought)) out.retain.push_back(x);
   std::int64_t left = room(out.retain, out.bought);
   while ((out.tile = fastest_tile(left)) < 0 && drop_one(out)) left = room(out.retain, out.bought);
   if (out.tile < 0) {  // one node that fits nowhere
-    out.tile = tile_index(default_tile);
+    out.tile = fallback_tile(p_);
     out.fallback = true;
     out.retain.clear();
     out.bought.clear();
@@ -166,7 +184,7 @@ std::optional<Kernel> SeedFit::refitted(const Kernel& k) const {
   }
   if (k.slack < 0) return out;
   // Its tile is part of what it leaves for the next kernel to buy.
-  if (run_.slices[static_cast<std::size_t>(k.tile)] <= left) out.tile = k.tile;
+  if (is_legal(k.tile) && run_.slices[static_cast<std::size_t>(k.tile)] <= left) out.tile = k.tile;
   out.slack = left - run_.slices[static_cast<std::size_t>(out.tile)];
   return out;
 }
@@ -182,7 +200,8 @@ PhysicalFit::PhysicalFit(const WalkProblem& problem, const State& state, const K
     cycles_ = group_.cycles;
   } else {
     can_run_ = k.first == s_.position && k.count >= 1 && k.first < p_.end_ &&
-               k.count <= p_.runs_.longest(k.first) && k.first + k.count <= p_.end_;
+               k.count <= std::min(p_.most_nodes(), p_.runs_.longest(k.first)) &&
+               k.first + k.count <= p_.end_;
     if (!can_run_) return;
     const Run& run = p_.runs_.run(k.first, k.count);
     inputs_ = p_.runs_.inputs(run);
@@ -196,8 +215,7 @@ PhysicalFit::PhysicalFit(const WalkProblem& problem, const State& state, const K
 
 // Sorted nodes that are not done, all other inputs done, every node but one with an input inside.
 bool PhysicalFit::can_run_free(const Kernel& k) const {
-  const int depth = std::max(1, p_.hardware_.max_fusion_depth);
-  if (k.nodes.empty() || static_cast<int>(k.nodes.size()) > depth) return false;
+  if (k.nodes.empty() || static_cast<int>(k.nodes.size()) > p_.most_nodes()) return false;
   int roots = 0;
   for (std::size_t i = 0; i < k.nodes.size(); ++i) {
     const int at = k.nodes[i];
@@ -226,7 +244,8 @@ bool PhysicalFit::lives_after(NodeId x) const {
 }
 
 bool PhysicalFit::may_retain(NodeId x) const {
-  return !last_ && lives_after(x) && (has(x) || holds(inputs_, x) || holds(s_.resident, x));
+  return p_.options_.may_retain && !last_ && lives_after(x) &&
+         (has(x) || holds(inputs_, x) || holds(s_.resident, x));
 }
 
 int PhysicalFit::next_use(NodeId x) const {
@@ -245,13 +264,14 @@ int PhysicalFit::fastest_tile(Ids retain) const {
   for (NodeId x : retain)
     if (!holds(s_.resident, x)) whole += p_.bytes(x);
   int best = -1;
-  for (std::size_t t = 0; t < tiles.size(); ++t) {
+  for (int tile = p_.lowest_tile_; tile <= p_.highest_tile_; ++tile) {
+    const auto t = static_cast<std::size_t>(tile);
     std::int64_t working_set = whole;
     for (const Ids streamed : {inputs_, outputs_})
       for (NodeId x : streamed)
         if (!holds(s_.resident, x) && !holds(retain, x)) working_set += slice_bytes(p_.bytes(x), tiles[t]);
     if (working_set > p_.hardware_.fast_mem_capacity) break;
-    if (best < 0 || cycles_[t] < cycles_[static_cast<std::size_t>(best)]) best = static_cast<int>(t);
+    if (best < 0 || cycles_[t] < cycles_[static_cast<std::size_t>(best)]) best = tile;
   }
   return best;
 }
