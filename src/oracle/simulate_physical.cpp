@@ -63,6 +63,7 @@ class PhysicalCheck {
     KernelReport report;
     report.loads.assign(loads.begin(), loads.end());
     report.writes.assign(writes.begin(), writes.end());
+    report.bytes_moved = add_bytes(full_bytes(graph_, loads), full_bytes(graph_, writes));
     report.working_set = needed;
     report.compute_cycles = compute_cycles(graph_, in_fixed_order(group), tile);
     report.memory_cycles = hardware_.transfer_cycles(full_bytes(graph_, loads)) +

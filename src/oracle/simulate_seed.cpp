@@ -87,6 +87,7 @@ class SeedCheck {
     KernelReport report;
     report.loads.assign(loads.begin(), loads.end());
     report.writes.assign(writes.begin(), writes.end());
+    report.bytes_moved = add_bytes(full_bytes(graph_, loads), full_bytes(graph_, writes));
     report.working_set = working_set(group, tile, retain);
     report.compute_cycles = compute_cycles(graph_, group.sequence(), tile);
     report.memory_cycles = hardware_.transfer_cycles(full_bytes(graph_, loads)) +
@@ -123,6 +124,7 @@ class SeedCheck {
       alone.add(node);
       const KernelReport report = priced(alone, walk::default_tile, {});
       ++sum.launches;
+      sum.bytes_moved = add_bytes(sum.bytes_moved, report.bytes_moved);
       const bool fits = report.working_set <= hardware_.fast_mem_capacity;
       const double latency = fits ? report.latency : walk::oom_penalty;
       sum.latency += latency;

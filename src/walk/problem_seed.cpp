@@ -81,7 +81,7 @@ State WalkProblem::apply_seed(const State& s, const Kernel& k) const {
 bool WalkProblem::dominates_seed(const State& a, double cost_a, const State& b, double cost_b) const {
   if (a.slack < b.slack || a.resident.size() > b.resident.size()) return false;
   if (a.owed > b.owed || (b.slack >= 0 && a.held > b.held)) return false;
-  if (enumerates_all_) return a.resident == b.resident;
+  if (enumerates_all_) return a.resident == b.resident && costs_no_more(a, cost_a, 0, b, cost_b);
   if (!std::includes(b.resident.begin(), b.resident.end(), a.resident.begin(), a.resident.end()))
     return false;
   std::int64_t spare = a.slack - std::max<std::int64_t>(0, b.slack);

@@ -43,6 +43,7 @@ struct KernelReport {
   double compute_cycles = 0;
   double memory_cycles = 0;
   double latency = 0;            // cycles, launch included
+  std::int64_t bytes_moved = 0;  // loads and writes; of a member that doesn't fit, those it would have made
   double total = 0;              // cycles, of the plan up to and with this kernel
   std::int64_t working_set = 0;  // bytes
   bool fallback = false;         // seed rules: the group was invalid, so its members ran alone
