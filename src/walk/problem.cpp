@@ -77,6 +77,7 @@ void WalkProblem::prepare() {
   latency_only_ = options_.price == Price{} && !options_.most_traffic && !passes_phantoms_;
   if (traffic_matters_) bound_traffic();
   bound_suffixes();
+  if (options_.rules == Rules::physical) bound_tightly();
 }
 
 bool WalkProblem::is_done(const State& s, int position) const {
@@ -141,72 +142,6 @@ double WalkProblem::most_phantoms_save() const {
     room -= taken;
   }
   return saved;
-}
-
-// Least price of a run whatever is resident: its cycles at the best tile that can fit, against the traffic
-// that the seed's accounting always charges.
-double WalkProblem::least_run_cost(const Run& run) const {
-  double cycles = infinity;
-  for (int t = lowest_tile_; t <= highest_tile_; ++t) {
-    const auto i = static_cast<std::size_t>(t);
-    if (run.slices[i] <= hardware_.fast_mem_capacity) cycles = std::min(cycles, run.cycles[i]);
-  }
-  const std::int64_t forced = forced_bytes(run);
-  double latency = std::max(cycles, hardware_.transfer_cycles(forced)) + hardware_.kernel_launch_cost;
-  if (options_.rules != Rules::physical && run.count == 1) {
-    latency = std::min(latency, oom_penalty);
-    if (run.slices[2] <= hardware_.fast_mem_capacity)  // a fallback runs at 128, whatever tile is legal
-      latency = std::min(
-          latency, std::max(run.cycles[2], hardware_.transfer_cycles(forced)) + hardware_.kernel_launch_cost);
-  }
-  return latency + options_.price.launch + options_.price.traffic * static_cast<double>(forced);
-}
-
-void WalkProblem::bound_suffixes() {
-  suffix_bound_.assign(static_cast<std::size_t>(end_) + 1, 0.0);
-  if (options_.order == Order::free) {
-    node_bound_.resize(static_cast<std::size_t>(end_));
-    for (int at = end_ - 1; at >= 0; --at) {
-      const auto& cycles = runs_.run(at, 1).cycles;
-      node_bound_[static_cast<std::size_t>(at)] =
-          *std::min_element(cycles.begin() + lowest_tile_, cycles.begin() + highest_tile_ + 1);
-      suffix_bound_[static_cast<std::size_t>(at)] =
-          suffix_bound_[static_cast<std::size_t>(at) + 1] + node_bound_[static_cast<std::size_t>(at)];
-    }
-    return;
-  }
-  for (int at = end_ - 1; at >= start_.position; --at) {
-    double least = infinity;
-    for (const Run& run : runs_.from(at)) {
-      if (run.end() > end_ || run.count > most_nodes() || !may_grow(run)) break;
-      least = std::min(least, least_run_cost(run) + suffix_bound_[static_cast<std::size_t>(run.end())]);
-    }
-    suffix_bound_[static_cast<std::size_t>(at)] = least;
-  }
-}
-
-double WalkProblem::bound(const State& s) const {
-  double traffic = 0;
-  if (traffic_matters_ && !s.open) {
-    const std::int64_t least = least_traffic(s);
-    if (options_.most_traffic && least > *options_.most_traffic - s.traffic) return infinity;
-    // The seed's rules have it in the suffix bounds.
-    if (options_.rules == Rules::physical) traffic = options_.price.traffic * static_cast<double>(least);
-  }
-  if (options_.order == Order::free) {
-    double cycles = suffix_bound_[static_cast<std::size_t>(s.position)];
-    for (NodeId at : s.ahead) cycles -= node_bound_[static_cast<std::size_t>(at)];
-    const int left = end_ - progress(s);
-    const int launches = left / most_nodes() + (left % most_nodes() != 0);
-    return std::max(0.0, cycles) + launches * (hardware_.kernel_launch_cost + options_.price.launch) +
-           traffic;
-  }
-  if (!s.open) return suffix_bound_[static_cast<std::size_t>(s.position)] + traffic;
-  // The open group may swallow any number of nodes first.
-  double least = infinity;
-  for (int at = s.position; at <= std::min(end_, open_.first + runs_.longest(open_.first)); ++at)
-    least = std::min(least, suffix_bound_[static_cast<std::size_t>(at)]);
-  return least;
 }
 
 std::uint64_t WalkProblem::key(const State& s) const {

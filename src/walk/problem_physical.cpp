@@ -21,6 +21,13 @@ bool Group::has(int position) const {
   return std::binary_search(positions.begin(), positions.end(), position);
 }
 
+std::int64_t common_bytes(const Graph& graph) {
+  const std::int64_t first = graph.bytes(0);
+  const bool same = std::all_of(graph.nodes().begin(), graph.nodes().end(),
+                                [&](const Node& node) { return node.output_bytes == first; });
+  return same && first > 0 ? first : 1;
+}
+
 Group make_group(const Graph& graph, IdList positions) {
   Group group{.positions = std::move(positions), .inputs = {}, .outputs = {}};
   for (int at : group.positions) {
@@ -322,13 +329,15 @@ State WalkProblem::apply_physical(const State& s, const Kernel& k) const {
 }
 
 // a can do what b does if it has less resident: it loads a missing tensor once, at its next reader, and can
-// keep it from there on. What is resident in both but unwritten in a alone may have to be written back. Graph
-// outputs that wait for their write differ in nothing but their size.
+// keep it from there on; kernels that compute long enough hide the load. What is resident in both but
+// unwritten in a alone may have to be written back. Graph outputs that wait for their write differ in nothing
+// but their size.
 bool WalkProblem::dominates_physical(const State& a, double cost_a, const State& b, double cost_b) const {
   if (a.ahead != b.ahead || a.resident.size() > b.resident.size()) return false;
   boost::container::small_vector<std::int64_t, 8> waiting_a;
   boost::container::small_vector<std::int64_t, 8> waiting_b;
-  double extra = 0;  // bytes
+  double again = 0;   // bytes
+  double longer = 0;  // cycles
   auto in_a = a.resident.begin();
   const auto skip_outputs = [&] {
     for (; in_a != a.resident.end() && graph_.uses(*in_a) == 0; ++in_a) waiting_a.push_back(bytes(*in_a));
@@ -339,9 +348,13 @@ bool WalkProblem::dominates_physical(const State& a, double cost_a, const State&
       waiting_b.push_back(bytes(x));
     } else if (in_a != a.resident.end() && *in_a == x) {
       ++in_a;
-      if (holds(a.unwritten, x) && !holds(b.unwritten, x)) extra += static_cast<double>(bytes(x));
+      if (holds(a.unwritten, x) && !holds(b.unwritten, x)) {
+        again += static_cast<double>(bytes(x));
+        longer += hardware_.transfer_cycles(bytes(x));
+      }
     } else {
-      extra += static_cast<double>(bytes(x));
+      again += static_cast<double>(bytes(x));
+      longer += reload(x);
     }
   }
   skip_outputs();
@@ -349,7 +362,8 @@ bool WalkProblem::dominates_physical(const State& a, double cost_a, const State&
   std::sort(waiting_a.begin(), waiting_a.end());
   std::sort(waiting_b.begin(), waiting_b.end());
   if (!std::includes(waiting_b.begin(), waiting_b.end(), waiting_a.begin(), waiting_a.end())) return false;
-  return costs_no_more(a, cost_a, extra, b, cost_b);
+  if (options_.most_traffic && again > static_cast<double>(b.traffic - a.traffic)) return false;
+  return cost_a + longer + again * options_.price.traffic <= cost_b;
 }
 
 WalkProblem::Infeasible WalkProblem::explain_infeasible(const std::vector<State>& deepest) const {

@@ -46,6 +46,7 @@ struct MctsOptions {
   int threads = 1;         // trees that exchange incumbents and bounds
   Backup backup = Backup::max;
   double exploration = 0.1;  // c of the PUCT rule
+  double dive_noise = 0.05;  // a dive takes a guess for up to this share more; seed 0 not in its first
   std::size_t widen_from = 64;
   double widen_exponent = 0.5;
   Monitor* monitor = nullptr;
@@ -66,7 +67,10 @@ class MctsTree {
                 start),
         backup_(options.backup),
         exploration_(options.exploration),
+        dive_noise_(options.dive_noise),
         monitor_(options.monitor),
+        is_seeded_(options.seed != 0),
+        random_(~options.seed),
         start_bound_(node(root).lower) {
     if (node(root).complete) record();
   }
@@ -196,12 +200,14 @@ class MctsTree {
     return to.best < infinity ? to.best : std::max(to.lower, to.guess * stretch);
   }
 
-  // The edge to follow: by PUCT above the first new node, the cheapest below it. Ties go to the earlier one.
-  std::uint32_t choose(const Node& from) const {
+  // The edge to follow: by PUCT above the first new node; below it the cheapest, where guesses get noise, or
+  // all dives would end alike. Ties go to the earlier one.
+  std::uint32_t choose(const Node& from) {
     const double room = upper_ * (1 - slack_) - spent_;
     const double factor = stretch(from);
     const double weight =
         diving_ ? 0.0 : exploration_ * range_ * std::sqrt(std::max(1.0, static_cast<double>(from.visits)));
+    const double noise = diving_ && (is_seeded_ || incumbent_.found()) ? dive_noise_ : 0.0;
     const bool by_mean = backup_ == Backup::mean && !diving_;
     const Edge* edges = graph().edges(from);
     std::uint32_t best = no_edge;
@@ -209,7 +215,8 @@ class MctsTree {
     for (std::uint32_t e = 0; e < from.edges; ++e) {
       const Node& to = graph().child(edges[e]);
       if ((to.closed && !diving_) || !(edges[e].price + to.lower < room)) continue;
-      const double after = by_mean && to.visits > 0 ? to.mean : to_go(to, factor);
+      double after = by_mean && to.visits > 0 ? to.mean : to_go(to, factor);
+      if (noise > 0 && to.best == infinity) after *= 1 + noise * random_.unit();
       const double score =
           weight * static_cast<double>(edges[e].prior) / (1.0 + edges[e].visits) - edges[e].price - after;
       if (best != no_edge && !(score > best_score)) continue;
@@ -313,7 +320,10 @@ class MctsTree {
   Grown growth_;
   Backup backup_;
   double exploration_;
+  double dive_noise_;
   Monitor* monitor_;
+  bool is_seeded_;
+  SplitMix random_;
   double start_bound_;
   double upper_ = infinity;  // cost of the best plan that anybody has
   double slack_ = rounding;  // what does not beat it by this share is as good as equal

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <string_view>
 #include <vector>
 
 #include "fuselage/core/budget.h"
@@ -33,7 +34,8 @@ struct Outcome {
   std::uint64_t steps = 0;   // kernels priced
   std::uint64_t states = 0;  // states expanded
   double seconds = 0;
-  std::vector<State> deepest;  // infeasible only: the states of most progress
+  std::string_view engine = {};  // that found the plan, if one of several did
+  std::vector<State> deepest;    // infeasible only: the states of most progress
 };
 
 // The best plan that somebody knows.

@@ -60,8 +60,8 @@ class Sweep {
     held_ = 1;
   }
 
-  // A plan of this cost is known: only plans that are no dearer are of interest.
-  void offer(double cost) { upper_bound_ = std::min(upper_bound_, cost * (1 + rounding)); }
+  // A plan of this cost is known: only cheaper ones are of interest.
+  void offer(double cost) { upper_bound_ = std::min(upper_bound_, cost * (1 - rounding)); }
 
   // Goes on until all layers are done (true) or the meter is spent.
   bool run(Meter& meter) {
@@ -125,7 +125,8 @@ class Sweep {
     Entry entry;
   };
 
-  bool hopeless(double estimate) const { return estimate > upper_bound_; }
+  // Without a plan even a state with an infinite bound is followed, to say how far a schedule can get.
+  bool hopeless(double estimate) const { return estimate >= upper_bound_ && upper_bound_ < infinite_cost; }
 
   void open_layer(Meter& meter) {
     Layer& arrivals = layers_[layer_];
@@ -368,7 +369,7 @@ class Sweep {
     const Layer& ends = layers_.back();
     const auto best = std::min_element(ends.begin(), ends.end(),
                                        [](const Entry& a, const Entry& b) { return a.cost < b.cost; });
-    if (best == ends.end() || best->cost > best_.cost) return;
+    if (best == ends.end() || best->cost >= best_.cost) return;
     best_.cost = best->cost;
     best_.plan = plan_to(best->from);
   }

@@ -33,6 +33,7 @@
 #include <algorithm>
 #include <boost/container/small_vector.hpp>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -83,7 +84,10 @@ struct ProblemOptions {
   bool may_retain = true;                         // else every retain list is empty
   // The one legal tile, also of prefixes under the seed's rules; the fallback runs at 128 all the same.
   std::optional<int> only_tile = {};
+  bool tight_bounds = true;  // physical: worth their time wherever more than one plan is priced
 };
+
+class ResidencyBound;
 
 class WalkProblem {
  public:
@@ -182,6 +186,7 @@ class WalkProblem {
            run.slices[static_cast<std::size_t>(lowest_tile_)] <= hardware_.fast_mem_capacity;
   }
   void bound_suffixes();
+  void bound_tightly();
   void bound_traffic();
   std::int64_t forced_bytes(const Run& run) const;
   double least_run_cost(const Run& run) const;
@@ -205,6 +210,10 @@ class WalkProblem {
   Cost price_physical(const State& s, const Kernel& k) const;
   State apply_seed(const State& s, const Kernel& k) const;
   State apply_physical(const State& s, const Kernel& k) const;
+  // Cycles by which loading x once more can lengthen the kernel that does, at most.
+  double reload(NodeId x) const {
+    return reload_.empty() ? hardware_.transfer_cycles(bytes(x)) : reload_[static_cast<std::size_t>(x)];
+  }
   // Does a, once it has moved `again` bytes more, cost and move no more than b?
   bool costs_no_more(const State& a, double cost_a, double again, const State& b, double cost_b) const {
     if (options_.most_traffic && again > static_cast<double>(b.traffic - a.traffic)) return false;
@@ -231,6 +240,10 @@ class WalkProblem {
   bool passes_phantoms_ = false;      // seed: could a node that phantoms make run out of memory pay?
   std::vector<double> suffix_bound_;  // by position: cycles of everything from there, residency relaxed
   std::vector<double> node_bound_;    // order free, by position: least compute cycles
+  std::vector<double> node_share_;    // order free, by position: shares of the kernels' costs; may be empty
+  std::vector<double> suffix_share_;
+  std::vector<double> reload_;  // physical, by node: cycles that loading it once more costs; may be empty
+  std::shared_ptr<const ResidencyBound> residency_bound_;  // physical, fixed order
   // Only where traffic matters. Fixed order, by position: bytes that everything from there moves at least,
   // under `physical` if nothing is resident.
   std::vector<std::int64_t> suffix_traffic_;

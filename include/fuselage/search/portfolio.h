@@ -1,0 +1,263 @@
+// The anytime portfolio: several engines on one problem that share what they find and what they prove. The
+// exact engine begins alone, since it ends most searches at once. If it does not, all engines work in rounds
+// side by side: exact for the proof, a beam of growing width, Monte Carlo tree search and local improvement
+// for the plan. Between two rounds they exchange incumbents and bounds, and only then: what is found depends
+// on seed, threads and steps, not on timing. An engine that runs out of its share of memory retires; its plan
+// and its bound stay.
+#pragma once
+
+#include <tbb/parallel_for.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "fuselage/search/beam.h"
+#include "fuselage/search/exact.h"
+#include "fuselage/search/local.h"
+#include "fuselage/search/mcts.h"
+#include "fuselage/search/monitor.h"
+#include "fuselage/search/outcome.h"
+
+namespace fuselage::search {
+
+struct PortfolioOptions {
+  Budget budget = {};
+  std::uint64_t seed = 0;
+  int threads = 1;
+  std::uint64_t first_steps = 1 << 17;  // of the exact engine alone
+  std::uint64_t round_steps = 1 << 15;  // of each engine in the first round; doubles six times
+  Monitor* monitor = nullptr;
+};
+
+template <Problem P, Guide<P> G = KeepAll>
+class Portfolio {
+ public:
+  using State = typename P::State;
+  using Kernel = typename P::Kernel;
+  static constexpr std::string_view name = "auto";
+
+  // `known`: a plan from `start` that is there already, perhaps none.
+  Portfolio(const P& problem, G& guide, const PortfolioOptions& options, const State& start,
+            Incumbent<Kernel> known = {})
+      : problem_(problem), guide_(guide), options_(options), start_(start), best_(std::move(known)) {
+    bound_ = problem.bound(start);
+    if (best_.found()) engine_ = "start";
+  }
+
+  Outcome<State, Kernel> run() {
+    tell(0);
+    add_exact();
+    round(options_.first_steps / 2);
+    if (going_on()) {
+      add_others();
+      std::uint64_t steps = options_.round_steps;
+      for (int number = 0; going_on(); ++number) {
+        round(steps);
+        if (number < 6) steps *= 2;
+      }
+    }
+    return outcome();
+  }
+
+ private:
+  struct Worker {
+    Worker(const Budget& budget, std::uint64_t relative) : meter(budget), weight(relative) {}
+    virtual ~Worker() = default;
+    virtual bool run() = 0;  // until the meter pauses or is spent; true if there is nothing left to do
+    virtual void offer(const Incumbent<Kernel>& incumbent) = 0;
+    virtual const Incumbent<Kernel>& best() const = 0;
+    virtual double lower_bound() const = 0;
+    virtual Proof proof() const = 0;
+    virtual std::uint64_t states() const = 0;
+    virtual std::string_view name() const = 0;
+
+    Meter meter;
+    std::uint64_t weight;
+    std::uint64_t told = 0;  // steps that the monitor knows of
+    bool finished = false;
+    bool retired() const { return finished || meter.reason() != StopReason::exhausted; }
+  };
+
+  template <class Engine>
+  struct Hired final : Worker {
+    template <class... Arguments>
+    Hired(const Budget& budget, std::uint64_t relative, Arguments&&... arguments)
+        : Worker(budget, relative), engine(std::forward<Arguments>(arguments)...) {}
+    bool run() override { return engine.run(this->meter); }
+    void offer(const Incumbent<Kernel>& incumbent) override {
+      if constexpr (improves)
+        engine.offer(incumbent);
+      else
+        engine.offer(incumbent.cost);
+    }
+    const Incumbent<Kernel>& best() const override { return engine.best(); }
+    double lower_bound() const override {
+      if constexpr (!improves) return engine.lower_bound();
+      return 0;
+    }
+    Proof proof() const override {
+      if constexpr (!improves) return engine.proof();
+      return Proof::none;
+    }
+    std::uint64_t states() const override {
+      if constexpr (!improves) return engine.states();
+      return 0;
+    }
+    std::string_view name() const override { return Engine::name; }
+
+    // Local improvement takes plans, and proves nothing.
+    static constexpr bool improves = requires(Engine & e, const Incumbent<Kernel>& i) { e.offer(i); };
+    Engine engine;
+  };
+
+  // A share of the memory, and what is left of the time.
+  Budget budget(double share) const {
+    Budget part = options_.budget;
+    part.steps = std::numeric_limits<std::uint64_t>::max();
+    if (part.bytes < std::numeric_limits<std::uint64_t>::max())
+      part.bytes = static_cast<std::uint64_t>(static_cast<double>(part.bytes) * share);
+    part.wall_seconds -= clock_.seconds();
+    return part;
+  }
+
+  void add_exact() {
+    auto exact = std::make_unique<Hired<ExactSearch<P>>>(budget(0.5), 2, problem_,
+                                                         ExactOptions{.threads = options_.threads}, start_);
+    exact_ = &exact->engine;
+    if (best_.found()) exact->offer(best_);
+    workers_.push_back(std::move(exact));
+  }
+
+  void add_others() {
+    auto beam = std::make_unique<Hired<BeamSearch<P, G>>>(
+        budget(0.2), 1, problem_, guide_, BeamOptions{.width = unlimited, .threads = options_.threads},
+        start_);
+    workers_.push_back(std::move(beam));
+    const int pairs = std::max(1, (options_.threads - 1) / 2);
+    for (int i = 0; i < pairs; ++i) {
+      const std::uint64_t seed = options_.seed + static_cast<std::uint64_t>(i);
+      workers_.push_back(std::make_unique<Hired<MctsTree<P, G>>>(budget(0.3 / pairs), 1, problem_, guide_,
+                                                                 MctsOptions{.seed = seed}, start_));
+      if constexpr (HasNeighbours<P>)
+        if (best_.found())
+          workers_.push_back(std::make_unique<Hired<LocalSearch<P>>>(budget(0.1), 1, problem_, best_.plan,
+                                                                     LocalOptions{.seed = seed}));
+    }
+    for (auto& worker : workers_)
+      if (best_.found()) worker->offer(best_);
+  }
+
+  // Everybody goes on by `steps` times its weight, or by its share of the steps that are left.
+  void round(std::uint64_t steps) {
+    std::vector<Worker*> active;
+    std::uint64_t weights = 0;
+    for (auto& worker : workers_) {
+      if (worker->retired()) continue;
+      active.push_back(worker.get());
+      weights += worker->weight;
+    }
+    const std::uint64_t left = options_.budget.steps - std::min(options_.budget.steps, this->steps());
+    const std::uint64_t unit = std::max<std::uint64_t>(1, std::min(steps, left / weights));
+    for (Worker* worker : active) worker->meter.pause_after(unit * worker->weight);
+    const auto work = [&](std::size_t i) { active[i]->finished = active[i]->run(); };
+    if (options_.threads > 1)
+      tbb::parallel_for(std::size_t{0}, active.size(), work, tbb::simple_partitioner());
+    else
+      for (std::size_t i = 0; i < active.size(); ++i) work(i);
+    exchange();
+  }
+
+  void exchange() {
+    for (const auto& worker : workers_) {
+      if (worker->best().cost < best_.cost) {
+        best_ = worker->best();
+        engine_ = worker->name();
+      }
+      bound_ = std::max(bound_, worker->lower_bound());
+    }
+    for (const auto& worker : workers_)
+      if (best_.found() && !worker->retired()) worker->offer(best_);
+    for (const auto& worker : workers_)
+      tell(worker->meter.steps() - std::exchange(worker->told, worker->meter.steps()));
+  }
+
+  void tell(std::uint64_t more_steps) {
+    if (!options_.monitor) return;
+    options_.monitor->worked(engine_, more_steps);
+    if (best_.found()) options_.monitor->found(engine_, best_.cost);
+    options_.monitor->bounded(engine_, bound_);
+  }
+
+  std::uint64_t steps() const {
+    std::uint64_t total = 0;
+    for (const auto& worker : workers_) total += worker->meter.steps();
+    return total;
+  }
+
+  Proof proof() const {
+    Proof best = Proof::none;
+    for (const auto& worker : workers_)
+      if (best_.found() && worker->lower_bound() >= best_.cost * (1 - rounding))
+        best = std::max(best, worker->proof());
+    if (best_.found() && problem_.bound(start_) >= best_.cost * (1 - 1e-9)) best = Proof::optimal;
+    return best;
+  }
+
+  bool going_on() {
+    if (exact_->infeasible() || proof() != Proof::none) return false;
+    if (steps() >= options_.budget.steps) return stop(StopReason::steps);
+    bool proves = false;  // is anybody left who can end this with a proof?
+    for (const auto& worker : workers_) {
+      const StopReason reason = worker->meter.reason();
+      if (reason == StopReason::time || reason == StopReason::cancelled) return stop(reason);
+      if (!worker->retired()) proves = proves || worker->name() != "local";
+    }
+    const bool ends_later = options_.budget.steps < std::numeric_limits<std::uint64_t>::max() ||
+                            options_.budget.wall_seconds < infinite_cost;
+    const bool anybody =
+        std::any_of(workers_.begin(), workers_.end(), [](const auto& w) { return !w->retired(); });
+    if (workers_.size() == 1 || proves || (anybody && ends_later)) return true;
+    return stop(StopReason::memory);
+  }
+  bool stop(StopReason reason) {
+    stop_ = reason;
+    return false;
+  }
+
+  Outcome<State, Kernel> outcome() {
+    Outcome<State, Kernel> result;
+    result.found = best_.found();
+    result.cost = best_.cost;
+    result.plan = std::move(best_.plan);
+    result.lower_bound = std::min(bound_, result.cost);
+    result.proof = result.found ? proof() : Proof::none;
+    result.stop = stop_;
+    result.steps = steps();
+    for (const auto& worker : workers_) result.states += worker->states();
+    result.seconds = clock_.seconds();
+    result.engine = engine_;
+    result.infeasible = exact_->infeasible();
+    if (result.infeasible) result.deepest = exact_->deepest();
+    if (result.infeasible) result.lower_bound = infinite_cost;
+    return result;
+  }
+
+  const P& problem_;
+  G& guide_;
+  PortfolioOptions options_;
+  State start_;
+  Meter clock_{Budget{}};
+  std::vector<std::unique_ptr<Worker>> workers_;
+  const ExactSearch<P>* exact_ = nullptr;  // the first worker's
+  Incumbent<Kernel> best_;
+  std::string_view engine_ = "exact";  // whose plan that is
+  double bound_ = 0;
+  StopReason stop_ = StopReason::exhausted;
+};
+
+}  // namespace fuselage::search
