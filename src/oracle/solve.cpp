@@ -1,5 +1,7 @@
 #include "fuselage/oracle/solve.h"
 
+#include <tbb/global_control.h>
+
 #include <algorithm>
 #include <limits>
 #include <stdexcept>
@@ -7,7 +9,11 @@
 
 #include "fuselage/core/error.h"
 #include "fuselage/oracle/simulate.h"
+#include "fuselage/search/beam.h"
 #include "fuselage/search/exact.h"
+#include "fuselage/search/local.h"
+#include "fuselage/search/mcts.h"
+#include "fuselage/search/portfolio.h"
 #include "fuselage/walk/baseline.h"
 
 namespace fuselage::oracle {
@@ -73,9 +79,112 @@ void reprice(Solution& solution, const Workload& workload, const SolveOptions& o
     throw std::logic_error(
         fmt::format("{}: the plan found is illegal: {}", workload.name, checked.fault->message));
   solution.latency = checked.latency;
-  if (claimed && std::abs(*claimed - checked.latency) > 1e-9 * checked.latency)
+  solution.charges = charges(workload.graph, checked);
+  solution.cost = objective(solution.charges, options.price);
+  if (claimed && std::abs(*claimed - solution.cost) > 1e-9 * solution.cost)
     throw std::logic_error(fmt::format("{}: the search claims {} cycles, the check finds {}", workload.name,
-                                       *claimed, checked.latency));
+                                       *claimed, solution.cost));
+}
+
+using Outcome = search::Outcome<walk::State, walk::Kernel>;
+using Incumbent = search::Incumbent<walk::Kernel>;
+
+walk::ProblemOptions space_of(const SolveOptions& options) {
+  return {.rules = options.rules,
+          .order = options.order,
+          .price = options.price,
+          .most_traffic = std::nullopt,
+          .may_fuse = options.may_fuse,
+          .may_retain = options.may_retain,
+          .only_tile = options.only_tile};
+}
+
+bool is_restricted(const SolveOptions& options) {
+  return !options.may_fuse || !options.may_retain || options.only_tile;
+}
+
+// The baseline that a search starts from: greedy, or naive where greedy gets stuck. None in a restricted
+// space, which it may lie outside of.
+Incumbent start_plan(const walk::WalkProblem& problem, const Workload& workload, const walk::RunTable& runs,
+                     SolveOptions options) {
+  Incumbent start;
+  if (is_restricted(options)) return start;
+  options.engine = Engine::greedy;
+  auto plan = baseline_plan(workload, runs, options);
+  options.engine = Engine::naive;
+  if (!plan) plan = baseline_plan(workload, runs, options);
+  if (!plan) return start;
+  start.plan = problem.kernels_of(*plan);
+  start.cost = 0;
+  walk::State state = problem.initial();
+  for (const walk::Kernel& kernel : start.plan) {
+    start.cost += problem.price(state, kernel);
+    state = problem.apply(state, kernel);
+  }
+  return start;
+}
+
+Outcome improve(const walk::WalkProblem& problem, const SolveOptions& options, const Incumbent& start) {
+  if (start.found())
+    return search::local(problem, start.plan,
+                         {.budget = options.budget, .seed = options.seed, .monitor = options.monitor});
+  // No baseline: the first sweep of the beam is one.
+  auto first = search::beam(problem, {.budget = options.budget, .width = 1});
+  if (!first.found) return first;
+  return search::local(problem, first.plan,
+                       {.budget = options.budget, .seed = options.seed, .monitor = options.monitor});
+}
+
+Outcome run_engine(const walk::WalkProblem& problem, const SolveOptions& options, const Incumbent& start) {
+  switch (options.engine) {
+    case Engine::beam:
+      return search::beam(problem, {.budget = options.budget,
+                                    .width = options.width,
+                                    .threads = options.threads,
+                                    .monitor = options.monitor});
+    case Engine::mcts:
+      return search::mcts(problem, {.budget = options.budget,
+                                    .seed = options.seed,
+                                    .threads = options.threads,
+                                    .monitor = options.monitor});
+    case Engine::local:
+      return improve(problem, options, start);
+    case Engine::automatic: {
+      search::KeepAll guide;
+      return search::Portfolio(problem, guide,
+                               {.budget = options.budget,
+                                .seed = options.seed,
+                                .threads = options.threads,
+                                .monitor = options.monitor},
+                               problem.initial(), start)
+          .run();
+    }
+    default:
+      return search::exact(
+          problem, {.budget = options.budget, .threads = options.threads, .monitor = options.monitor});
+  }
+}
+
+// Tight bounds take a while to set up on large graphs; by then there should be a plan.
+constexpr int large_graph = 1000;
+
+Outcome find(const Workload& workload, const walk::RunTable& runs, const SolveOptions& options) {
+  const tbb::global_control threads(tbb::global_control::max_allowed_parallelism,
+                                    static_cast<std::size_t>(std::max(1, options.threads)));
+  walk::ProblemOptions space = space_of(options);
+  space.tight_bounds = workload.graph.size() < large_graph;
+  const Meter clock({});
+  const walk::WalkProblem problem(workload.graph, workload.hardware, runs, space);
+  const bool starts_from_plan = options.engine == Engine::automatic || options.engine == Engine::local;
+  Incumbent start;
+  if (starts_from_plan) start = start_plan(problem, workload, runs, options);
+  if (start.found() && options.monitor) options.monitor->found("greedy", start.cost);
+  SolveOptions rest = options;
+  if (space.tight_bounds) return run_engine(problem, rest, start);
+  space.tight_bounds = true;
+  const walk::WalkProblem tight(workload.graph, workload.hardware, runs, space);
+  rest.budget.wall_seconds -= clock.seconds();
+  return run_engine(tight, rest, start);
 }
 
 }  // namespace
@@ -120,18 +229,21 @@ Solution solve(const Workload& workload, const SolveOptions& options) {
   const walk::RunTable runs(workload.graph, workload.hardware);
   if (options.order == walk::Order::fixed) check_something_fits(workload, runs);
   set_baselines(solution, workload, runs, options.rules);
-  const walk::WalkProblem problem(workload.graph, workload.hardware, runs,
-                                  {.rules = options.rules, .order = options.order});
-  if (options.engine != Engine::exact) {
+  walk::ProblemOptions space = space_of(options);
+  if (options.engine == Engine::greedy || options.engine == Engine::naive) {
+    const walk::WalkProblem problem(workload.graph, workload.hardware, runs, space);
     auto plan = baseline_plan(workload, runs, options);
     solution.lower_bound = problem.bound(problem.initial());
+    solution.engine = name(options.engine);
     if (!plan) return solution;
     solution.found = true;
     solution.plan = std::move(*plan);
     reprice(solution, workload, options, std::nullopt);
     return solution;
   }
-  auto outcome = search::exact(problem, {.budget = options.budget});
+  const Outcome outcome = find(workload, runs, options);
+  space.tight_bounds = false;
+  const walk::WalkProblem problem(workload.graph, workload.hardware, runs, space);
   solution.found = outcome.found;
   solution.stop = outcome.stop;
   solution.steps = outcome.steps;
@@ -139,12 +251,13 @@ Solution solve(const Workload& workload, const SolveOptions& options) {
   solution.seconds = outcome.seconds;
   solution.lower_bound = outcome.lower_bound;
   solution.proof = outcome.proof;
+  solution.engine = outcome.engine.empty() ? name(options.engine) : outcome.engine;
   if (outcome.infeasible) solution.infeasible = problem.explain_infeasible(outcome.deepest);
   if (!outcome.found) return solution;
   solution.plan = problem.plan_of(outcome.plan);
   reprice(solution, workload, options, outcome.cost);
   const bool proven = solution.proof == search::Proof::optimal;
-  solution.lower_bound = proven ? solution.latency : std::min(outcome.lower_bound, solution.latency);
+  solution.lower_bound = proven ? solution.cost : std::min(outcome.lower_bound, solution.cost);
   return solution;
 }
 

@@ -2,23 +2,30 @@
 // the answer carries what it is measured against. This is what commands, datasets and servers call.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "fuselage/core/budget.h"
 #include "fuselage/graph/graph.h"
+#include "fuselage/oracle/objective.h"
+#include "fuselage/search/monitor.h"
 #include "fuselage/search/outcome.h"
 #include "fuselage/walk/plan.h"
+#include "fuselage/walk/price.h"
 #include "fuselage/walk/problem.h"
 #include "fuselage/walk/rules.h"
 
 namespace fuselage::oracle {
 
-// exact proves; greedy and naive play the two baselines as plans of the rule set.
-enum class Engine : std::uint8_t { exact, greedy, naive };
-inline constexpr std::array<std::string_view, 3> engine_names = {"exact", "greedy", "naive"};
+// automatic is the portfolio of the four after it (search/portfolio.h); exact proves; beam, mcts and local
+// find; greedy and naive play the two baselines as plans of the rule set.
+enum class Engine : std::uint8_t { automatic, exact, beam, mcts, local, greedy, naive };
+inline constexpr std::array<std::string_view, 7> engine_names = {"auto",  "exact",  "beam", "mcts",
+                                                                 "local", "greedy", "naive"};
 constexpr std::string_view name(Engine engine) {
   return engine_names[static_cast<std::size_t>(engine)];
 }
@@ -27,26 +34,38 @@ std::optional<Engine> parse_engine(std::string_view text);
 struct SolveOptions {
   walk::Rules rules = walk::Rules::seed_honest;
   walk::Order order = walk::Order::fixed;
-  Engine engine = Engine::exact;
+  walk::Price price = {};  // what is minimised beside the latency
+  Engine engine = Engine::automatic;
   Budget budget = {};
+  // Restricted spaces: what is one of the three decisions worth? A bound or a proof is about what is left.
+  bool may_fuse = true;
+  bool may_retain = true;
+  std::optional<int> only_tile = {};
+  std::size_t width = 16;  // of the beam: states a layer
+  std::uint64_t seed = 0;  // of mcts, local and the portfolio
+  int threads = 1;         // the plan may depend on it where a budget ends the search
+  search::Monitor* monitor = nullptr;
 };
 
 struct Solution {
   bool found = false;  // is there a plan?
   walk::Plan plan;
   double latency = 0;  // cycles, as simulate prices the plan
+  double cost = 0;     // the objective: latency, and what the price adds
+  Charges charges = {};
   std::optional<double>
       greedy_latency;  // the rule set's greedy figure; none if greedy gets stuck (physical only)
   std::optional<double> naive_latency;
-  double lower_bound = 0;  // cycles
+  double lower_bound = 0;  // of the objective
   search::Proof proof = search::Proof::none;
   StopReason stop = StopReason::exhausted;
   std::uint64_t steps = 0;   // kernels priced
   std::uint64_t states = 0;  // states expanded
   double seconds = 0;
-  std::optional<walk::WalkProblem::Infeasible> infeasible;  // proven: no schedule exists (physical only)
+  std::string engine = {};                                  // that found the plan
+  std::optional<walk::WalkProblem::Infeasible> infeasible;  // proven: no schedule exists
 
-  double gap() const { return search::gap(latency, lower_bound); }
+  double gap() const { return search::gap(cost, lower_bound); }
   std::optional<double> improvement() const;  // (greedy - latency) / greedy
   std::optional<double> score() const;        // improvement / 0.2 within [-1, 1], the environment's score
 };

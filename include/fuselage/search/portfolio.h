@@ -46,7 +46,7 @@ class Portfolio {
             Incumbent<Kernel> known = {})
       : problem_(problem), guide_(guide), options_(options), start_(start), best_(std::move(known)) {
     bound_ = problem.bound(start);
-    if (best_.found()) engine_ = "start";
+    if (best_.found()) engine_ = "greedy";
   }
 
   Outcome<State, Kernel> run() {
@@ -66,7 +66,8 @@ class Portfolio {
 
  private:
   struct Worker {
-    Worker(const Budget& budget, std::uint64_t relative) : meter(budget), weight(relative) {}
+    Worker(std::string_view own_name, const Budget& budget, std::uint64_t relative)
+        : name(own_name), meter(budget), weight(relative) {}
     virtual ~Worker() = default;
     virtual bool run() = 0;  // until the meter pauses or is spent; true if there is nothing left to do
     virtual void offer(const Incumbent<Kernel>& incumbent) = 0;
@@ -74,8 +75,8 @@ class Portfolio {
     virtual double lower_bound() const = 0;
     virtual Proof proof() const = 0;
     virtual std::uint64_t states() const = 0;
-    virtual std::string_view name() const = 0;
 
+    std::string_view name;
     Meter meter;
     std::uint64_t weight;
     std::uint64_t told = 0;  // steps that the monitor knows of
@@ -86,8 +87,8 @@ class Portfolio {
   template <class Engine>
   struct Hired final : Worker {
     template <class... Arguments>
-    Hired(const Budget& budget, std::uint64_t relative, Arguments&&... arguments)
-        : Worker(budget, relative), engine(std::forward<Arguments>(arguments)...) {}
+    Hired(std::string_view own_name, const Budget& budget, std::uint64_t relative, Arguments&&... arguments)
+        : Worker(own_name, budget, relative), engine(std::forward<Arguments>(arguments)...) {}
     bool run() override { return engine.run(this->meter); }
     void offer(const Incumbent<Kernel>& incumbent) override {
       if constexpr (improves)
@@ -108,7 +109,6 @@ class Portfolio {
       if constexpr (!improves) return engine.states();
       return 0;
     }
-    std::string_view name() const override { return Engine::name; }
 
     // Local improvement takes plans, and proves nothing.
     static constexpr bool improves = requires(Engine & e, const Incumbent<Kernel>& i) { e.offer(i); };
@@ -126,7 +126,7 @@ class Portfolio {
   }
 
   void add_exact() {
-    auto exact = std::make_unique<Hired<ExactSearch<P>>>(budget(0.5), 2, problem_,
+    auto exact = std::make_unique<Hired<ExactSearch<P>>>("exact", budget(0.5), 2, problem_,
                                                          ExactOptions{.threads = options_.threads}, start_);
     exact_ = &exact->engine;
     if (best_.found()) exact->offer(best_);
@@ -135,18 +135,18 @@ class Portfolio {
 
   void add_others() {
     auto beam = std::make_unique<Hired<BeamSearch<P, G>>>(
-        budget(0.2), 1, problem_, guide_, BeamOptions{.width = unlimited, .threads = options_.threads},
-        start_);
+        "beam", budget(0.2), 1, problem_, guide_,
+        BeamOptions{.width = unlimited, .threads = options_.threads}, start_);
     workers_.push_back(std::move(beam));
     const int pairs = std::max(1, (options_.threads - 1) / 2);
     for (int i = 0; i < pairs; ++i) {
       const std::uint64_t seed = options_.seed + static_cast<std::uint64_t>(i);
-      workers_.push_back(std::make_unique<Hired<MctsTree<P, G>>>(budget(0.3 / pairs), 1, problem_, guide_,
-                                                                 MctsOptions{.seed = seed}, start_));
+      workers_.push_back(std::make_unique<Hired<MctsTree<P, G>>>("mcts", budget(0.3 / pairs), 1, problem_,
+                                                                 guide_, MctsOptions{.seed = seed}, start_));
       if constexpr (HasNeighbours<P>)
         if (best_.found())
-          workers_.push_back(std::make_unique<Hired<LocalSearch<P>>>(budget(0.1), 1, problem_, best_.plan,
-                                                                     LocalOptions{.seed = seed}));
+          workers_.push_back(std::make_unique<Hired<LocalSearch<P>>>("local", budget(0.1), 1, problem_,
+                                                                     best_.plan, LocalOptions{.seed = seed}));
     }
     for (auto& worker : workers_)
       if (best_.found()) worker->offer(best_);
@@ -176,7 +176,7 @@ class Portfolio {
     for (const auto& worker : workers_) {
       if (worker->best().cost < best_.cost) {
         best_ = worker->best();
-        engine_ = worker->name();
+        engine_ = worker->name;
       }
       bound_ = std::max(bound_, worker->lower_bound());
     }
@@ -215,7 +215,7 @@ class Portfolio {
     for (const auto& worker : workers_) {
       const StopReason reason = worker->meter.reason();
       if (reason == StopReason::time || reason == StopReason::cancelled) return stop(reason);
-      if (!worker->retired()) proves = proves || worker->name() != "local";
+      if (!worker->retired()) proves = proves || worker->name != "local";
     }
     const bool ends_later = options_.budget.steps < std::numeric_limits<std::uint64_t>::max() ||
                             options_.budget.wall_seconds < infinite_cost;
