@@ -1,3 +1,5 @@
+#include <tbb/info.h>
+
 #include <CLI/CLI.hpp>
 #include <atomic>
 #include <chrono>
@@ -12,7 +14,10 @@
 #include "fuselage/oracle/solve.h"
 #include "fuselage/walk/plan_json.h"
 #include "options.h"
+#include "search_log.h"
 #include "search_report.h"
+#include "search_store.h"
+#include "store_option.h"
 #include "targets.h"
 #include "terminal.h"
 #include "units.h"
@@ -21,10 +26,12 @@ namespace fuselage::cli {
 namespace {
 
 constexpr const char* footer =
-    R"(A step prices one kernel; steps are the budget that gives the same answer everywhere. Budgets are
-per graph. When one ends, the search for a proof does: the best plan is completed, which takes some
-more steps, and printed with its bound, marked 'not proven'. So it is after Ctrl-C; a second one ends
-at once. Latencies are in cycles; states counts those that the search expanded.
+    R"(The search begins with greedy's plan and improves it until it is proven optimal, a budget ends or
+Ctrl-C is pressed; the best plan so far is printed in any case, with three gaps: to greedy
+(improvement), to the best plan ever found for the graph (known), and to a proven lower bound (proof).
+A second Ctrl-C ends at once. Budgets are per graph. A step prices one kernel: with the same seed,
+threads and --steps the answer is the same everywhere. Latencies are in cycles; states counts those
+that the search expanded. On a terminal a log shows what long searches do.
 
 Under seed and seed-honest the greedy column is the figure of the environment, which reads last uses
 free. No plan can; --engine greedy plays the same groups as an agent would, and may come out above it.
@@ -36,6 +43,7 @@ Examples:
   fuselage search all
   fuselage search task4_mixed --rules physical --order free --out plans
   fuselage search graphs.jsonl --steps 100000 --time 10 --json
+  fuselage search task4_mixed --engine beam --width 64 --price traffic=0.1
   fuselage search task2_residual --set slow_mem_bandwidth=12 --set max_fusion_depth=3
   fuselage generate --ops 40 --difficulty expert --seed 7 | fuselage search -)";
 
@@ -45,7 +53,14 @@ struct SearchOptions {
   std::optional<std::int64_t> steps;  // kernels
   std::optional<double> time;         // seconds
   std::optional<std::int64_t> memory_mib;
+  std::optional<std::int64_t> width;
+  std::optional<std::int64_t> seed;
+  std::optional<std::int64_t> threads;
+  std::string store;
+  bool no_store = false;
   std::string out;
+  std::string log;
+  bool quiet = false;
   bool json = false;
 };
 
@@ -104,27 +119,43 @@ std::string why_no_plan(const Workload& workload, const oracle::Solution& soluti
         "fast_mem_capacity is {} B ({} B more)",
         workload.name, walk::name(options.rules), infeasible->node, grouped(infeasible->smallest_working_set),
         grouped(infeasible->capacity), grouped(infeasible->smallest_working_set - infeasible->capacity));
-  if (options.engine != oracle::Engine::exact)
-    return fmt::format("{}: the engine {} finds no plan under the rules {}; try --engine exact",
-                       workload.name, oracle::name(options.engine), walk::name(options.rules));
+  if (solution.stop == StopReason::exhausted)
+    return fmt::format("{}: the engine {} finds no plan under the rules {}; try --engine auto", workload.name,
+                       oracle::name(options.engine), walk::name(options.rules));
   return fmt::format("{}: the budget ended ({}) before there was any plan; give it more", workload.name,
                      name(solution.stop));
 }
 
-Answer search_one(const Workload& workload, const SearchOptions& options, const std::string& plan_path) {
+// What one search shares with the next.
+struct Session {
+  const SearchOptions& options;
+  SearchLog log;
+  SearchStore store;
+};
+
+Answer search_one(const Workload& workload, Session& session, const std::string& plan_path) {
   Answer answer;
   answer.name = workload.name;
   answer.ops = workload.graph.size();
   const auto start = std::chrono::steady_clock::now();
   try {
-    answer.solution = oracle::solve(workload, options.solve);
+    session.log.begin(workload.name);
+    search::Monitor monitor(session.log.listener());
+    oracle::SolveOptions options = session.options.solve;
+    options.monitor = &monitor;
+    answer.known = session.store.known(workload, options);
+    answer.solution = oracle::solve(workload, options);
     answer.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     if (!answer.solution->found) {
-      answer.error = why_no_plan(workload, *answer.solution, options.solve);
-    } else if (!plan_path.empty()) {
-      write_file_atomically(plan_path, plan_to_json(plan_file(workload, *answer.solution, options.solve)));
+      answer.error = why_no_plan(workload, *answer.solution, options);
+      return answer;
+    }
+    const walk::PlanFile file = plan_file(workload, *answer.solution, options);
+    if (!plan_path.empty()) {
+      write_file_atomically(plan_path, plan_to_json(file));
       answer.plan_path = plan_path;
     }
+    session.store.offer(file, *answer.solution, options);
   } catch (const Error& error) {
     answer.error = error.what();
   }
@@ -146,13 +177,13 @@ std::vector<std::string> plan_paths(const std::vector<Workload>& workloads, cons
   return paths;
 }
 
-std::vector<Answer> search_all(const std::vector<Workload>& workloads, const SearchOptions& options) {
-  const std::vector<std::string> paths = plan_paths(workloads, options);
+std::vector<Answer> search_all(const std::vector<Workload>& workloads, Session& session) {
+  const std::vector<std::string> paths = plan_paths(workloads, session.options);
   std::vector<Answer> answers;
   const Progress progress(workloads.size());
   for (std::size_t i = 0; i < workloads.size() && !interrupted; ++i) {
     progress.show(i, workloads[i].name);
-    answers.push_back(search_one(workloads[i], options, paths[i]));
+    answers.push_back(search_one(workloads[i], session, paths[i]));
   }
   return answers;
 }
@@ -163,8 +194,12 @@ int exit_code_of(const Answer& answer) {
   return only_unfound ? exit_negative : exit_bad_input;
 }
 
-void set_budget(SearchOptions& options) {
-  Budget& budget = options.solve.budget;
+void set_engine(SearchOptions& options) {
+  oracle::SolveOptions& solve = options.solve;
+  if (options.width) solve.width = static_cast<std::size_t>(*options.width);
+  if (options.seed) solve.seed = static_cast<std::uint64_t>(*options.seed);
+  solve.threads = options.threads ? static_cast<int>(*options.threads) : tbb::info::default_concurrency();
+  Budget& budget = solve.budget;
   if (options.steps) budget.steps = static_cast<std::uint64_t>(*options.steps);
   if (options.memory_mib) budget.bytes = static_cast<std::uint64_t>(*options.memory_mib * bytes_per_mib);
   if (options.time) budget.wall_seconds = *options.time;
@@ -182,9 +217,13 @@ int search(SearchOptions options) {
     fail("--order: free does not exist under the rules {}; expected --rules physical with it",
          walk::name(options.solve.rules));
   const std::vector<Workload> workloads = read_targets(options.targets);
-  set_budget(options);
+  set_engine(options);
   stop_on_interrupt();
-  const std::vector<Answer> answers = search_all(workloads, options);
+  Session session = {.options = options,
+                     .log = SearchLog(!options.quiet, !options.log.empty()),
+                     .store = SearchStore(options.store, !options.no_store)};
+  const std::vector<Answer> answers = search_all(workloads, session);
+  if (!options.log.empty()) write_file_atomically(options.log, session.log.text());
   if (options.json) {
     write_stdout(search_json(answers, options.solve).dump(2, ' ', false, Json::error_handler_t::replace) +
                  '\n');
@@ -204,14 +243,36 @@ int search(SearchOptions options) {
 }
 
 void add_budget_options(CLI::App& app, SearchOptions& options) {
-  add_count(app, {"--steps", "N", "stop proving after so many steps"}, {.min = 1}, options.steps);
+  add_count(app, {"--steps", "N", "end the search after so many steps"}, {.min = 1}, options.steps);
   const auto set_time = [&options](const std::string& text) {
     options.time = parse_number("--time", text, 1e-6, 1e9);
   };
-  name_value(app.add_option_function<std::string>("--time", set_time, "stop proving after so many seconds"),
+  name_value(app.add_option_function<std::string>("--time", set_time, "end the search after so many seconds"),
              "SECONDS");
-  add_count(app, {"--memory", "MIB", "stop proving when search states take so many MiB"},
+  add_count(app, {"--memory", "MIB", "end the search when its states take so many MiB"},
             {.min = 1, .max = std::numeric_limits<std::int64_t>::max() / bytes_per_mib}, options.memory_mib);
+}
+
+void add_engine_options(CLI::App& app, SearchOptions& options) {
+  add_choice(app,
+             {"--engine", "ENGINE",
+              "auto (default): all of the next four; exact proves; beam, mcts and local\n"
+              "find; greedy and naive are the baselines"},
+             oracle::engine_names, options.solve.engine);
+  add_count(app, {"--width", "N", "beam: states of a layer that are kept; default 16"},
+            {.min = 1, .max = 1'000'000'000}, options.width);
+  add_count(app, {"--seed", "N", "auto, mcts, local: of their random choices; default 0"}, {}, options.seed);
+  add_count(app, {"--threads", "N", "default: one for each core"}, {.min = 1, .max = 1024}, options.threads);
+}
+
+void add_output_options(CLI::App& app, SearchOptions& options) {
+  name_value(app.add_option("--out", options.out, "write each plan to DIR/NAME.json"), "DIR");
+  add_store_option(app, options.store);
+  app.add_flag("--no-store", options.no_store, "neither read nor improve the best-known store");
+  name_value(app.add_option("--log", options.log, "write incumbent and bound over time as JSON Lines"),
+             "FILE");
+  app.add_flag("--quiet", options.quiet, "no log on the terminal");
+  app.add_flag("--json", options.json, "one JSON document instead of the table");
 }
 
 }  // namespace
@@ -228,11 +289,9 @@ void add_search(CLI::App& app, int& exit_code) {
              walk::rules_names, options->solve.rules);
   add_choice(command, {"--order", "ORDER", "fixed (default); free: any topological order, physical only"},
              walk::order_names, options->solve.order);
-  add_choice(command, {"--engine", "ENGINE", "exact (default) proves; greedy and naive are the baselines"},
-             oracle::engine_names, options->solve.engine);
+  add_engine_options(command, *options);
   add_budget_options(command, *options);
-  name_value(command.add_option("--out", options->out, "write each plan to DIR/NAME.json"), "DIR");
-  command.add_flag("--json", options->json, "one JSON document instead of the table");
+  add_output_options(command, *options);
   command.callback([options, &exit_code] { exit_code = search(*options); });
 }
 

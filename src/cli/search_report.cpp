@@ -15,17 +15,24 @@ namespace {
 using nlohmann::ordered_json;
 using oracle::Solution;
 
-const std::vector<Column> columns = {{"task", Align::left},
-                                     {"ops"},
-                                     {"naive"},
-                                     {"greedy"},
-                                     {"best"},
-                                     {"improvement %"},
-                                     {"score"},
-                                     {"kernels"},
-                                     {"proof", Align::left},
-                                     {"states"},
-                                     {"time"}};
+constexpr std::string_view header_of_price = "objective";
+
+std::vector<Column> columns_of(bool priced) {
+  std::vector<Column> columns = {{"task", Align::left}, {"ops"}, {"naive"}, {"greedy"}, {"best"}};
+  if (priced) columns.push_back({std::string(header_of_price)});
+  for (const char* name : {"improvement %", "score", "known %", "kernels"}) columns.push_back({name});
+  columns.push_back({"proof", Align::left});
+  columns.push_back({"states"});
+  columns.push_back({"time"});
+  return columns;
+}
+
+// How much dearer than the best plan known before; below zero: a new best.
+std::string known_cell(const Answer& answer) {
+  if (!answer.solution || !answer.solution->found || !answer.known) return "-";
+  const double above = (answer.solution->cost - *answer.known) / *answer.known;
+  return percent(std::abs(above) < 1e-9 ? 0.0 : above);
+}
 
 std::string proof_cell(const Solution& solution) {
   if (!solution.found) return solution.infeasible ? "infeasible" : "no plan";
@@ -35,24 +42,30 @@ std::string proof_cell(const Solution& solution) {
   return space && solution.gap() == 0 ? words : fmt::format("{}, gap {}", words, gap_percent(solution.gap()));
 }
 
-std::vector<std::string> row_of(const Answer& answer) {
-  if (!answer.solution)
-    return {answer.name, grouped(std::int64_t{answer.ops}), "-", "-", "-", "-", "-", "-", "refused", "-",
-            "-"};
+std::vector<std::string> row_of(const Answer& answer, bool priced) {
+  std::vector<std::string> row = {answer.name, grouped(std::int64_t{answer.ops})};
+  const auto add = [&](std::string cell) { row.push_back(std::move(cell)); };
+  if (!answer.solution) {
+    for (const char* cell : {"-", "-", "-"}) add(cell);
+    if (priced) add("-");
+    for (const char* cell : {"-", "-", "-", "-", "refused", "-", "-"}) add(cell);
+    return row;
+  }
   const Solution& solution = *answer.solution;
   const auto improvement = solution.improvement();
   const auto score = solution.score();
-  return {answer.name,
-          grouped(std::int64_t{answer.ops}),
-          cycles(solution.naive_latency),
-          cycles(solution.greedy_latency),
-          solution.found ? cycles(solution.latency) : "-",
-          improvement ? percent(*improvement) : "-",
-          score ? fmt::format("{:.3f}", *score) : "-",
-          solution.found ? grouped(static_cast<std::uint64_t>(solution.plan.size())) : "-",
-          proof_cell(solution),
-          grouped(solution.states),
-          duration(answer.seconds)};
+  add(cycles(solution.naive_latency));
+  add(cycles(solution.greedy_latency));
+  add(solution.found ? cycles(solution.latency) : "-");
+  if (priced) add(solution.found ? cycles(solution.cost) : "-");
+  add(improvement ? percent(*improvement) : "-");
+  add(score ? fmt::format("{:.3f}", *score) : "-");
+  add(known_cell(answer));
+  add(solution.found ? grouped(static_cast<std::uint64_t>(solution.plan.size())) : "-");
+  add(proof_cell(solution));
+  add(grouped(solution.states));
+  add(duration(answer.seconds));
+  return row;
 }
 
 // What ended the search, in the words of the command line.
@@ -77,7 +90,7 @@ std::string open_line(const Answer& answer) {
   const Solution& solution = *answer.solution;
   return fmt::format(
       "{}: not proven, ended by {} at {} steps: best {} cycles, lower bound {} (no plan is below it)\n",
-      answer.name, ended_by(solution.stop), grouped(solution.steps), cycles(solution.latency),
+      answer.name, ended_by(solution.stop), grouped(solution.steps), cycles(solution.cost),
       cycles(solution.lower_bound));
 }
 
@@ -115,13 +128,19 @@ ordered_json answer_json(const Answer& answer) {
   json["found"] = solution.found;
   json["infeasible"] = infeasible_json(solution);
   json["latency"] = if_found(solution.latency);
+  json["objective"] = if_found(solution.cost);
+  json["bytes_moved"] = if_found(solution.charges.bytes_moved);
+  json["launches"] = if_found(solution.charges.launches);
+  json["byte_kernels"] = if_found(solution.charges.byte_kernels);
   json["lower_bound"] = number_or_null(solution.lower_bound);
   json["gap"] = if_found(solution.gap());
   json["greedy_latency"] = number_or_null(solution.greedy_latency);
   json["naive_latency"] = number_or_null(solution.naive_latency);
   json["improvement"] = number_or_null(solution.improvement());
   json["score"] = number_or_null(solution.score());
+  json["best_known"] = number_or_null(answer.known);
   json["kernels"] = if_found(solution.plan.size());
+  json["found_by"] = text_or_null(solution.found ? solution.engine : "");
   json["proof"] = search::name(solution.proof);
   json["stop"] = name(solution.stop);
   json["steps"] = solution.steps;
@@ -134,15 +153,21 @@ ordered_json answer_json(const Answer& answer) {
 }  // namespace
 
 std::string search_table(const std::vector<Answer>& answers, const oracle::SolveOptions& options) {
-  Table table(columns);
-  for (const Answer& answer : answers) table.add(row_of(answer));
+  const bool priced = options.price != walk::Price{};
+  Table table(columns_of(priced));
+  for (const Answer& answer : answers) table.add(row_of(answer, priced));
   std::string text = table.text() + '\n';
   for (const Answer& answer : answers)
     if (is_open(answer)) text += open_line(answer);
   text += fmt::format(
       "naive, greedy, best: latency in cycles; rules {}, order {}, engine {}.\n"
-      "improvement: (greedy - best) / greedy; score: improvement / 20%, within -1 and 1.\n",
+      "improvement: (greedy - best) / greedy; score: improvement / 20%, within -1 and 1;\n"
+      "known: how far above the best plan in the store (below 0: a new best).\n",
       walk::name(options.rules), walk::name(options.order), oracle::name(options.engine));
+  if (priced)
+    text += fmt::format(
+        "objective, and its bound: latency + {} x bytes moved + {} x kernels + {} x byte-kernels.\n",
+        options.price.traffic, options.price.launch, options.price.residency);
   return text;
 }
 
@@ -151,7 +176,13 @@ ordered_json search_json(const std::vector<Answer>& answers, const oracle::Solve
   for (const Answer& answer : answers) results.push_back(answer_json(answer));
   return {{"rules", walk::name(options.rules)},
           {"order", walk::name(options.order)},
+          {"price",
+           {{"traffic", options.price.traffic},
+            {"launch", options.price.launch},
+            {"residency", options.price.residency}}},
           {"engine", oracle::name(options.engine)},
+          {"seed", options.seed},
+          {"threads", options.threads},
           {"budget",
            {{"steps", limit_or_null(options.budget.steps)},
             {"bytes", limit_or_null(options.budget.bytes)},

@@ -16,6 +16,7 @@ struct Answer {
   std::string name;
   int ops = 0;
   std::optional<oracle::Solution> solution;  // none: refused before the search, see `error`
+  std::optional<double> known;               // cost of the best plan in the store before the search
   double seconds = 0;                        // of the whole solve, the check of the plan included
   std::string plan_path;                     // of the file written; empty: none
   std::string error;                         // why there is no plan, or no file of it; empty: all is well
@@ -24,8 +25,8 @@ struct Answer {
 // A row a target, what the columns mean, and a line for each best plan that is not proven.
 std::string search_table(const std::vector<Answer>& answers, const oracle::SolveOptions& options);
 
-// {rules, order, engine, budget, results: [...]}; figures that don't exist are null. Only `seconds` differs
-// between two runs of one search.
+// {rules, order, price, engine, seed, threads, budget, results: [...]}; figures that don't exist are null.
+// Only `seconds`, and what the store knows, differ between two runs of one search.
 nlohmann::ordered_json search_json(const std::vector<Answer>& answers, const oracle::SolveOptions& options);
 
 }  // namespace fuselage::cli

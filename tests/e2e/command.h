@@ -33,12 +33,16 @@ class CommandTest : public testing::Test {
   ~CommandTest() override {
     std::error_code ignored;
     std::filesystem::remove_all(directory_, ignored);
+    std::filesystem::remove_all(directory_.string() + ".data", ignored);
   }
 
   // Runs a line of shell in the directory; $FUSELAGE is the binary. What it leaves in the directory stays.
+  // The user's data directory lies beside it.
   Finished shell(const std::string& script) const {
-    const std::string line = fmt::format("cd '{0}' && FUSELAGE='{1}' && {{ {2} ; }} > '{0}.out' 2> '{0}.err'",
-                                         directory_.string(), FUSELAGE_COMMAND, script);
+    const std::string line = fmt::format(
+        "cd '{0}' && export XDG_DATA_HOME='{0}.data' && FUSELAGE='{1}' && {{ {2} ; }} > '{0}.out' 2> "
+        "'{0}.err'",
+        directory_.string(), FUSELAGE_COMMAND, script);
     const int status = std::system(line.c_str());
     Finished finished{.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -1,
                       .out = slurp(directory_.string() + ".out"),
