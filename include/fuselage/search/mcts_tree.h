@@ -42,7 +42,7 @@ enum class Backup : std::uint8_t { max, mean };
 
 struct MctsOptions {
   Budget budget = {};
-  std::uint64_t seed = 0;  // other than 0: priors get noise, so that seeds differ
+  std::uint64_t seed = 0;  // other than 0: priors and the first dive get noise, so that seeds differ
   int threads = 1;         // trees that exchange incumbents and bounds
   Backup backup = Backup::max;
   double exploration = 0.1;  // c of the PUCT rule
