@@ -103,23 +103,28 @@ bool is_restricted(const SolveOptions& options) {
   return !options.may_fuse || !options.may_retain || options.only_tile;
 }
 
-// The baseline that a search starts from: greedy, or naive where greedy gets stuck. None in a restricted
-// space, which it may lie outside of.
+Incumbent incumbent_of(const walk::WalkProblem& problem, const walk::Plan& plan) {
+  Incumbent incumbent = {.cost = 0, .plan = problem.kernels_of(plan)};
+  walk::State state = problem.initial();
+  for (const walk::Kernel& kernel : incumbent.plan) {
+    incumbent.cost += problem.price(state, kernel);
+    state = problem.apply(state, kernel);
+  }
+  return incumbent;
+}
+
+// The baseline that a search starts from: greedy or naive, whichever is cheaper; none if both get stuck. None
+// either in a restricted space, which it may lie outside of.
 Incumbent start_plan(const walk::WalkProblem& problem, const Workload& workload, const walk::RunTable& runs,
                      SolveOptions options) {
   Incumbent start;
   if (is_restricted(options)) return start;
-  options.engine = Engine::greedy;
-  auto plan = baseline_plan(workload, runs, options);
-  options.engine = Engine::naive;
-  if (!plan) plan = baseline_plan(workload, runs, options);
-  if (!plan) return start;
-  start.plan = problem.kernels_of(*plan);
-  start.cost = 0;
-  walk::State state = problem.initial();
-  for (const walk::Kernel& kernel : start.plan) {
-    start.cost += problem.price(state, kernel);
-    state = problem.apply(state, kernel);
+  for (const Engine engine : {Engine::greedy, Engine::naive}) {
+    options.engine = engine;
+    const auto plan = baseline_plan(workload, runs, options);
+    if (!plan) continue;
+    Incumbent incumbent = incumbent_of(problem, *plan);
+    if (incumbent.cost < start.cost) start = std::move(incumbent);
   }
   return start;
 }
@@ -178,7 +183,7 @@ Outcome find(const Workload& workload, const walk::RunTable& runs, const SolveOp
   const bool starts_from_plan = options.engine == Engine::automatic || options.engine == Engine::local;
   Incumbent start;
   if (starts_from_plan) start = start_plan(problem, workload, runs, options);
-  if (start.found() && options.monitor) options.monitor->found("greedy", start.cost);
+  if (start.found() && options.monitor) options.monitor->found("start", start.cost);
   SolveOptions rest = options;
   if (space.tight_bounds) return run_engine(problem, rest, start);
   space.tight_bounds = true;

@@ -39,7 +39,7 @@ class PhysicalWalk {
 }  // namespace
 
 std::optional<Greedy> greedy_physical(const Graph& graph, const Hardware& hardware, const RunTable& runs) {
-  const WalkProblem problem(graph, hardware, runs, {.rules = Rules::physical});
+  const WalkProblem problem(graph, hardware, runs, {.rules = Rules::physical, .tight_bounds = false});
   PhysicalWalk walk(problem);
   for (const PlanKernel& group : greedy_groups(graph, hardware)) {
     const int count = static_cast<int>(group.nodes.size());
@@ -51,7 +51,7 @@ std::optional<Greedy> greedy_physical(const Graph& graph, const Hardware& hardwa
 }
 
 std::optional<Greedy> naive_physical(const Graph& graph, const Hardware& hardware, const RunTable& runs) {
-  const WalkProblem problem(graph, hardware, runs, {.rules = Rules::physical});
+  const WalkProblem problem(graph, hardware, runs, {.rules = Rules::physical, .tight_bounds = false});
   PhysicalWalk walk(problem);
   for (int i = 0; i < graph.size(); ++i)
     if (!walk.run(1, {})) return std::nullopt;

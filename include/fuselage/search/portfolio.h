@@ -46,7 +46,7 @@ class Portfolio {
             Incumbent<Kernel> known = {})
       : problem_(problem), guide_(guide), options_(options), start_(start), best_(std::move(known)) {
     bound_ = problem.bound(start);
-    if (best_.found()) engine_ = "greedy";
+    if (best_.found()) engine_ = "start";
   }
 
   Outcome<State, Kernel> run() {
