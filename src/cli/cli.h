@@ -25,5 +25,6 @@ void add_check(CLI::App& app, int& exit_code);
 void add_explain(CLI::App& app, int& exit_code);
 void add_replay(CLI::App& app, int& exit_code);
 void add_best(CLI::App& app, int& exit_code);
+void add_headroom(CLI::App& app, int& exit_code);
 
 }  // namespace fuselage::cli
