@@ -20,7 +20,7 @@ struct Group {
   bool has(int position) const;
 };
 
-Group make_group(const Graph& graph, IdList positions);
+Group make_group(const Graph& graph, const RunTable& runs, IdList positions);
 
 // The size of every tensor where all have the same, else 1: residents take up a multiple of it.
 std::int64_t common_bytes(const Graph& graph);

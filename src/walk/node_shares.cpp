@@ -19,9 +19,11 @@ constexpr int block_nodes = 96;
 // time): one root, all others read a member.
 class KernelSets {
  public:
-  KernelSets(const Graph& graph, const Hardware& hardware, const ProblemOptions& options)
+  KernelSets(const Graph& graph, const Hardware& hardware, const RunTable& runs,
+             const ProblemOptions& options)
       : graph_(graph),
         hardware_(hardware),
+        runs_(runs),
         options_(options),
         most_nodes_(options.may_fuse ? std::max(1, hardware.max_fusion_depth) : 1),
         unit_(common_bytes(graph)),
@@ -66,7 +68,7 @@ class KernelSets {
   }
 
   void add(const IdList& sorted) {
-    const Group group = make_group(graph_, sorted);
+    const Group group = make_group(graph_, runs_, sorted);
     double least = std::numeric_limits<double>::infinity();
     for (std::size_t t = 0; t < tiles.size(); ++t)
       if (!options_.only_tile || tiles[t] == *options_.only_tile)
@@ -117,6 +119,7 @@ class KernelSets {
 
   const Graph& graph_;
   const Hardware& hardware_;
+  const RunTable& runs_;
   const ProblemOptions& options_;
   int most_nodes_;
   std::int64_t unit_;
@@ -140,6 +143,7 @@ class Block {
     rows_.clear();
     cost_.clear();
     for (const std::size_t k : kernels) add_column(k);
+    if (cost_.empty()) return;  // nothing fits
     ClpSimplex lp;
     lp.setLogLevel(0);
     const int nodes = last_ - first_;
@@ -200,14 +204,14 @@ class Block {
 
 }  // namespace
 
-NodeShares node_shares(const Graph& graph, const Hardware& hardware, const ProblemOptions& options) {
+NodeShares node_shares(const Graph& graph, const Hardware& hardware, const RunTable& runs,
+                       const ProblemOptions& options) {
   NodeShares result;
   for (NodeId v : graph.order()) {
-    double least = std::numeric_limits<double>::infinity();
-    for (int tile : tiles) least = std::min(least, node_cycles(graph.node(v), tile));
-    result.share.push_back(least);
+    const auto& cycles = runs.cycles(v);
+    result.share.push_back(*std::min_element(cycles.begin(), cycles.end()));
   }
-  KernelSets sets(graph, hardware, options);
+  KernelSets sets(graph, hardware, runs, options);
   if (!sets.enumerate()) {
     for (NodeId x = 0; x < graph.size(); ++x)
       result.reload.push_back(hardware.transfer_cycles(graph.bytes(x)));

@@ -28,6 +28,7 @@ struct NodeShares {
 };
 
 // Falls back to each node's least cycles, and to full reloads, where kernels are too many to list.
-NodeShares node_shares(const Graph& graph, const Hardware& hardware, const ProblemOptions& options);
+NodeShares node_shares(const Graph& graph, const Hardware& hardware, const RunTable& runs,
+                       const ProblemOptions& options);
 
 }  // namespace fuselage::walk

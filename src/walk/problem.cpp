@@ -10,6 +10,7 @@
 #include <limits>
 #include <numeric>
 
+#include "frontier.h"
 #include "fuselage/core/error.h"
 
 namespace fuselage::walk {
@@ -77,6 +78,7 @@ void WalkProblem::prepare() {
   latency_only_ = options_.price == Price{} && !options_.most_traffic && !passes_phantoms_;
   if (traffic_matters_) bound_traffic();
   bound_suffixes();
+  if (options_.order == Order::free) frontier_ = std::make_shared<Frontier>(graph_);
   if (options_.rules == Rules::physical) bound_tightly();
 }
 

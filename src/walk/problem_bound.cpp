@@ -63,7 +63,7 @@ void WalkProblem::bound_suffixes() {
 void WalkProblem::bound_tightly() {
   if (options_.order == Order::free) {
     if (!options_.tight_bounds) return;
-    NodeShares shares = node_shares(graph_, hardware_, options_);
+    NodeShares shares = node_shares(graph_, hardware_, runs_, options_);
     node_share_ = std::move(shares.share);
     reload_ = std::move(shares.reload);
     suffix_share_.assign(static_cast<std::size_t>(end_) + 1, 0.0);

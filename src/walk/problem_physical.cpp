@@ -4,6 +4,7 @@
 #include <limits>
 #include <tuple>
 
+#include "frontier.h"
 #include "fuselage/walk/problem.h"
 #include "group.h"
 #include "id_list.h"
@@ -14,6 +15,10 @@ namespace {
 // Tensors of one kernel to keep or drop: at most 2^10 sets. Beyond that the ones that are read soonest have a
 // choice.
 constexpr std::size_t most_choices = 10;
+// Free order: sets of nodes that start with one root, and kernels of one state. Only stars of hundreds of
+// nodes have more.
+constexpr int most_groups = 1024;
+constexpr std::size_t most_kernels = 1 << 15;
 
 }  // namespace
 
@@ -28,7 +33,7 @@ std::int64_t common_bytes(const Graph& graph) {
   return same && first > 0 ? first : 1;
 }
 
-Group make_group(const Graph& graph, IdList positions) {
+Group make_group(const Graph& graph, const RunTable& runs, IdList positions) {
   Group group{.positions = std::move(positions), .inputs = {}, .outputs = {}};
   for (int at : group.positions) {
     const NodeId v = graph.order()[static_cast<std::size_t>(at)];
@@ -38,7 +43,7 @@ Group make_group(const Graph& graph, IdList positions) {
     const bool outside = std::any_of(consumers.begin(), consumers.end(),
                                      [&](NodeId c) { return !group.has(graph.position(c)); });
     if (consumers.empty() || outside) group.outputs.push_back(v);
-    for (std::size_t t = 0; t < tiles.size(); ++t) group.cycles[t] += node_cycles(graph.node(v), tiles[t]);
+    for (std::size_t t = 0; t < tiles.size(); ++t) group.cycles[t] += runs.cycles(v)[t];
   }
   return group;
 }
@@ -57,8 +62,10 @@ class PhysicalKernels {
 
   bool enumerate() {
     if (p_.options_.order == Order::free) {
-      for (int at = s_.position; at < p_.end_; ++at)
-        if (is_ready(at)) grow({at}, {});
+      for (int at : ready()) {
+        groups_ = 0;
+        grow({at}, {});
+      }
       return complete_;
     }
     for (const Run& run : p_.runs_.from(s_.position)) {
@@ -90,6 +97,21 @@ class PhysicalKernels {
     bool twin = false;    // as good as the item before it
   };
 
+  // Positions that can start a kernel, in order: what waits for the done prefix alone, and for done nodes
+  // ahead.
+  boost::container::small_vector<int, 32> ready() const {
+    boost::container::small_vector<int, 32> found;
+    p_.frontier_->each(s_.position, [&](int at) {
+      if (!p_.is_done(s_, at)) found.push_back(at);
+    });
+    for (int ahead : s_.ahead)
+      for (NodeId c : p_.graph_.consumers(p_.node_at(ahead)))
+        if (const int at = p_.graph_.position(c); is_ready(at)) found.push_back(at);
+    std::sort(found.begin(), found.end());
+    found.erase(std::unique(found.begin(), found.end()), found.end());
+    return found;
+  }
+
   bool is_ready(int at) const {
     if (p_.is_done(s_, at)) return false;
     const auto inputs = p_.graph_.inputs(p_.node_at(at));
@@ -99,9 +121,13 @@ class PhysicalKernels {
 
   // Free order. Each set with the root `members.front()` is reached once: a node left out stays out below.
   void grow(const IdList& members, IdList excluded) {
+    if (++groups_ > most_groups || out_.size() > most_kernels) {
+      complete_ = false;
+      return;
+    }
     IdList sorted = members;
     std::sort(sorted.begin(), sorted.end());
-    group_ = make_group(p_.graph_, sorted);
+    group_ = make_group(p_.graph_, p_.runs_, sorted);
     declare();
     if (static_cast<int>(members.size()) >= p_.most_nodes()) return;
     IdList next;
@@ -235,6 +261,7 @@ class PhysicalKernels {
   std::size_t lowest_;  // index of the smallest legal tile
   std::int64_t resident_bytes_ = 0;
   bool complete_ = true;
+  int groups_ = 0;  // of the present root
   Group group_;
   IdList streamed_;
   std::array<std::int64_t, 4> slices_ = {};  // by tile, residents included
@@ -251,7 +278,7 @@ std::int64_t WalkProblem::working_set(const State& s, const Kernel& k) const {
   IdList positions = k.nodes;
   if (options_.order == Order::fixed)
     for (int at = k.first; at < k.first + k.count; ++at) positions.push_back(at);
-  const Group group = make_group(graph_, positions);
+  const Group group = make_group(graph_, runs_, positions);
   const int tile = tiles[static_cast<std::size_t>(k.tile)];
   std::int64_t total = 0;
   for (NodeId x : s.resident) total += bytes(x);
@@ -269,7 +296,7 @@ WalkProblem::Cost WalkProblem::price_physical(const State& s, const Kernel& k) c
   std::span<const NodeId> outputs;
   std::array<double, 4> cycles;
   if (options_.order == Order::free) {
-    group = make_group(graph_, k.nodes);
+    group = make_group(graph_, runs_, k.nodes);
     inputs = group.inputs;
     outputs = group.outputs;
     cycles = group.cycles;

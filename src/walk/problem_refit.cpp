@@ -194,7 +194,7 @@ PhysicalFit::PhysicalFit(const WalkProblem& problem, const State& state, const K
   if (free_) {
     can_run_ = can_run_free(k);
     if (!can_run_) return;
-    group_ = make_group(p_.graph_, k.nodes);
+    group_ = make_group(p_.graph_, p_.runs_, k.nodes);
     inputs_ = group_.inputs;
     outputs_ = group_.outputs;
     cycles_ = group_.cycles;

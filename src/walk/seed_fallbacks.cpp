@@ -94,7 +94,8 @@ bool SeedKernels::force(const Run& run, NodeId entry) {
   return true;
 }
 
-// For a node alone: the largest tensor that takes room whenever it is named.
+// For a node alone: the largest tensor that takes room whenever it is named. Inputs that may be bought don't:
+// they may be resident then.
 NodeId SeedKernels::forcing_entry(const Run& run) const {
   NodeId largest = -1;
   const auto consider = [&](NodeId x) {
@@ -102,9 +103,13 @@ NodeId SeedKernels::forcing_entry(const Run& run) const {
     if (p_.bytes(x) > (largest < 0 ? 0 : p_.bytes(largest))) largest = x;
   };
   consider(p_.node_at(run.first));
-  // An input may also be bought; then it is resident.
-  if (largest < 0 && !phantoms_)
-    for (NodeId x : p_.runs_.inputs(run)) consider(x);
+  if (largest >= 0) return largest;
+  const auto inputs = p_.runs_.inputs(run);
+  for (NodeId x : inputs)
+    if (!phantoms_ || p_.runs_.last_use(x) < run.end()) consider(x);
+  if (phantoms_)
+    for (NodeId x = 0; x < p_.graph_.size(); ++x)
+      if (!holds(inputs, x)) consider(x);
   return largest;
 }
 

@@ -1,7 +1,8 @@
 // Beam search: sweeps of growing width (sweep.h), each pruned by the best plan so far, up to the width asked
 // for. The narrow sweeps cost a third of the last one and give an early plan; each bounds the optimum by the
 // least bound of what it dropped. A sweep that drops nothing is a proof, so an unlimited width always ends in
-// one. The first sweep is made whatever the budget. See Lowerre, The Harpy speech recognition system (1976).
+// one. The first sweep is made whatever the budget, unless
+// there is a plan already. See Lowerre, The Harpy speech recognition system (1976).
 #pragma once
 
 #include <algorithm>
@@ -40,7 +41,7 @@ class BeamSearch {
   // Goes on until the last sweep is done (true) or the meter is spent.
   bool run(Meter& meter) {
     while (!finished_) {
-      if (width_ == 1) {
+      if (width_ == 1 && offered_ == infinite_cost) {
         Meter free({});
         sweep_->run(free);
         meter.charge(free.steps());

@@ -49,7 +49,7 @@ class ExactSearch {
 
   // Goes on until there is a proof, also one that there is no plan (true), or the meter is spent.
   bool run(Meter& meter) {
-    if (!looked_) look(meter);
+    if (look_width_ > 0 && !look(meter)) return false;
     if (!sweep_.run(meter)) return false;
     if (sweep_.best().cost < best_.cost) best_ = sweep_.best();
     return true;
@@ -77,26 +77,38 @@ class ExactSearch {
   std::uint64_t states() const { return sweep_.states() + states_; }
 
  private:
-  // The first plan: one state a layer, more if that runs into a dead end. Who waits for a clock or pressed a
-  // key gets the quickest plan; steps and bytes are spent in peace.
-  void look(Meter& meter) {
-    looked_ = true;
-    for (const std::size_t width : {std::size_t{1}, std::size_t{8}}) {
-      const bool hurry =
-          meter.spent() && (meter.reason() == StopReason::time || meter.reason() == StopReason::cancelled);
-      if (best_.found() || (width > 1 && hurry)) break;
-      Sweep<P, G> pass(problem_, guide_, {.width = width, .threads = options_.threads});
-      pass.offer(offered_);
-      pass.begin(start_);
-      Meter free({});
-      pass.run(free);
-      meter.charge(free.steps());
-      states_ += pass.states();
-      if (!pass.best().found()) continue;
-      best_ = pass.best();
-      sweep_.offer(best_.cost);
+  // The first plan: one state a layer, more if that runs into a dead end. While there is no plan at all it is
+  // made whatever the budget; who waits for a clock or pressed a key gets the quickest one. False: to be
+  // continued.
+  bool look(Meter& meter) {
+    for (; look_width_ > 0 && look_width_ <= widest_look; look_width_ *= widest_look) {
+      if (best_.found()) break;
+      if (!pass_) {
+        pass_.emplace(problem_, guide_, SweepOptions{.width = look_width_, .threads = options_.threads});
+        pass_->offer(offered_);
+        pass_->begin(start_);
+      }
+      const bool hurry = meter.spent() && meter.reason() != StopReason::exhausted &&
+                         meter.reason() != StopReason::steps && meter.reason() != StopReason::memory;
+      if (offered_ < infinite_cost || (hurry && look_width_ > 1)) {
+        if (!pass_->run(meter)) return false;
+      } else {
+        Meter free({});
+        pass_->run(free);
+        meter.charge(free.steps());
+      }
+      states_ += pass_->states();
+      if (pass_->best().found()) {
+        best_ = pass_->best();
+        sweep_.offer(best_.cost);
+      }
+      pass_.reset();
     }
+    look_width_ = 0;
+    return true;
   }
+
+  static constexpr std::size_t widest_look = 8;
 
   const P& problem_;
   ExactOptions options_;
@@ -104,7 +116,8 @@ class ExactSearch {
   State start_;
   double start_bound_;
   Sweep<P, G> sweep_;
-  bool looked_ = false;
+  std::optional<Sweep<P, G>> pass_;
+  std::size_t look_width_ = 1;  // 0: done
   Incumbent<Kernel> best_;
   double offered_ = infinite_cost;
   std::uint64_t states_ = 0;

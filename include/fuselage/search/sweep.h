@@ -69,9 +69,7 @@ class Sweep {
       if (!opened_) open_layer(meter);
       while (next_ < current_.size()) {
         if (meter.spent()) return false;
-        const std::size_t end = std::min(current_.size(), next_ + batch);
-        expand(next_, end, meter);
-        next_ = end;
+        next_ = expand(next_, std::min(current_.size(), next_ + batch), meter);
         meter.hold(bytes());
       }
       close_layer();
@@ -101,9 +99,10 @@ class Sweep {
 
  private:
   static constexpr bool guided = !std::is_same_v<G, KeepAll>;
-  static constexpr std::size_t batch = 64;    // states between two looks at the meter
-  static constexpr std::size_t share = 8;     // states of one task
-  static constexpr std::size_t siblings = 8;  // arrivals that a new one is compared with at once
+  static constexpr std::size_t batch = 64;            // states between two looks at the meter
+  static constexpr std::uint64_t most_priced = 4096;  // kernels between two looks, before the last state's
+  static constexpr std::size_t share = 8;             // states of one task
+  static constexpr std::size_t siblings = 8;          // arrivals that a new one is compared with at once
   static constexpr std::size_t most_rivals = 512;
 
   struct Step {
@@ -161,17 +160,22 @@ class Sweep {
     bool complete = true;
   };
 
-  void expand(std::size_t begin, std::size_t end, Meter& meter) {
+  // Expands states from `begin` on, up to `end`; returns where it stopped.
+  std::size_t expand(std::size_t begin, std::size_t end, Meter& meter) {
     if constexpr (guided) {
       expand_guided(begin, end, meter);
-    } else if (options_.threads <= 1 || end - begin < 2 * share) {
-      for (std::size_t i = begin; i < end; ++i) {
-        expand_one(i, desk_, [&](std::size_t layer, Entry&& entry) { arrive(layer, std::move(entry)); });
-      }
-      settle(desk_, meter);
-    } else {
-      expand_parallel(begin, end, meter);
+      return end;
     }
+    if (options_.threads > 1 && end - begin == batch) {
+      expand_parallel(begin, end, meter);
+      return end;
+    }
+    std::size_t i = begin;
+    while (i < end && desk_.priced < most_priced) {
+      expand_one(i++, desk_, [&](std::size_t layer, Entry&& entry) { arrive(layer, std::move(entry)); });
+    }
+    settle(desk_, meter);
+    return i;
   }
 
   // A batch in shares, each with its own arrivals, which join in the order of the shares: the outcome does

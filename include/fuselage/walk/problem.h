@@ -87,6 +87,7 @@ struct ProblemOptions {
   bool tight_bounds = true;  // physical: worth their time wherever more than one plan is priced
 };
 
+class Frontier;
 class ResidencyBound;
 
 class WalkProblem {
@@ -243,6 +244,7 @@ class WalkProblem {
   std::vector<double> node_share_;    // order free, by position: shares of the kernels' costs; may be empty
   std::vector<double> suffix_share_;
   std::vector<double> reload_;  // physical, by node: cycles that loading it once more costs; may be empty
+  std::shared_ptr<const Frontier> frontier_;               // order free
   std::shared_ptr<const ResidencyBound> residency_bound_;  // physical, fixed order
   // Only where traffic matters. Fixed order, by position: bytes that everything from there moves at least,
   // under `physical` if nothing is resident.

@@ -67,6 +67,8 @@ class RunTable {
     return std::span(pool_).subspan(run.inputs_begin + static_cast<std::size_t>(run.input_count),
                                     static_cast<std::size_t>(run.output_count));
   }
+  // Cycles of one node, by tile.
+  const std::array<double, 4>& cycles(NodeId id) const { return cycles_[static_cast<std::size_t>(id)]; }
   // Position of the last consumer of a tensor; -1 for graph outputs.
   int last_use(NodeId id) const {
     const auto uses = use_positions(id);
