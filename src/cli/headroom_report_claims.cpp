@@ -1,5 +1,8 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <utility>
+
 #include "headroom_report.h"
 #include "table.h"
 #include "units.h"
@@ -17,14 +20,16 @@ std::string short_name(std::string_view task) {
 
 std::string verdict(const Claim& claim, const ClaimReading& reading) {
   if (claim.holds(reading)) return "holds";
-  const int within = claim.within(reading);
-  return within == 0 ? "does not hold" : fmt::format("does not hold: {} of {}", within, claim.in_scope());
+  const oracle::TaskSet within = claim.within(reading);
+  const auto count = [](const oracle::TaskSet& set) { return std::count(set.begin(), set.end(), true); };
+  if (count(within) == 0) return "does not hold";
+  return fmt::format("does not hold: {} of {}", count(within), count(reading.scope));
 }
 
-std::string value_cell(const Claim& claim, const ClaimReading& reading, std::size_t task) {
+std::string value_cell(const ClaimReading& reading, std::size_t task) {
   const auto& value = reading.values[task];
   const std::string text = value ? percent(*value) + (reading.proven ? "" : "*") : "-";
-  return claim.scope[task] ? text : "(" + text + ")";
+  return reading.scope[task] ? text : "(" + text + ")";
 }
 
 std::string table_of(const Claim& claim) {
@@ -35,11 +40,26 @@ std::string table_of(const Claim& claim) {
   for (const ClaimReading& reading : claim.readings) {
     std::vector<std::string> cells = {reading.name, reading.rules};
     for (std::size_t task = 0; task < reading.values.size(); ++task)
-      cells.push_back(value_cell(claim, reading, task));
+      cells.push_back(value_cell(reading, task));
     cells.push_back(verdict(claim, reading));
     table.add(std::move(cells));
   }
   return table.text();
+}
+
+// Lines of at most 105 characters, all but the first set in.
+std::string wrapped(const std::string& text) {
+  constexpr std::size_t width = 105;
+  std::string lines;
+  std::string line;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find(' ', at), text.size());
+    const std::string word = text.substr(at, end - at);
+    if (line.size() + 1 + word.size() > width) lines += std::exchange(line, "     ") + '\n';
+    line += (at == 0 ? "" : " ") + word;
+    at = end + 1;
+  }
+  return lines + line + '\n';
 }
 
 std::string definitions_of(const Claim& claim) {
@@ -48,7 +68,7 @@ std::string definitions_of(const Claim& claim) {
   for (const ClaimReading& reading : claim.readings) {
     if (reading.name == last) continue;
     last = reading.name;
-    text += fmt::format("  {}: {}\n", reading.name, reading.definition);
+    text += wrapped(fmt::format("  - {}: {}", reading.name, reading.definition));
   }
   return text;
 }

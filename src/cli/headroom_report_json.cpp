@@ -79,6 +79,13 @@ ordered_json answer_json(const HeadroomAnswer& answer) {
           {"rules", std::move(rules)}};
 }
 
+ordered_json tasks_json(const oracle::TaskSet& set) {
+  ordered_json tasks = ordered_json::array();
+  for (std::size_t i = 0; i < set.size(); ++i)
+    if (set[i]) tasks.push_back(oracle::published()[i].task);
+  return tasks;
+}
+
 }  // namespace
 
 ordered_json headroom_json(const std::vector<HeadroomAnswer>& answers, const Budget& budget) {
@@ -108,19 +115,17 @@ ordered_json claims_json(const std::vector<oracle::Claim>& claims) {
       readings.push_back({{"name", reading.name},
                           {"definition", reading.definition},
                           {"rules", reading.rules},
+                          {"scope", tasks_json(reading.scope)},
                           {"values", std::move(values)},
                           {"proven", reading.proven},
-                          {"within", claim.within(reading)},
+                          {"within", tasks_json(claim.within(reading))},
                           {"holds", claim.holds(reading)}});
     }
-    ordered_json scope = ordered_json::array();
-    for (std::size_t i = 0; i < claim.scope.size(); ++i)
-      if (claim.scope[i]) scope.push_back(oracle::published()[i].task);
     result.push_back({{"claim", claim.name},
                       {"text", claim.text},
                       {"low", claim.low / 100.0},
                       {"high", claim.high / 100.0},
-                      {"scope", std::move(scope)},
+                      {"scope", tasks_json(claim.scope)},
                       {"readings", std::move(readings)}});
   }
   return {{"claims", std::move(result)}};

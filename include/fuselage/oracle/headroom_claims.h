@@ -13,10 +13,13 @@
 
 namespace fuselage::oracle {
 
+using TaskSet = std::array<bool, 5>;  // which of the five tasks, in their order
+
 struct ClaimReading {
   std::string name;                             // short, the same under every rule set
   std::string definition;                       // what is divided by what
   std::string rules;                            // the rule set's name, or whose accounting else it is
+  TaskSet scope = {};       // the claim's, but for the script, which measures some of the tasks only
   std::array<std::optional<double>, 5> values;  // by task, fractions; none where a plan is illegal
   bool proven = true;                           // do all the optima that it needs have their proof?
 };
@@ -26,13 +29,12 @@ struct Claim {
   std::string text;  // what is claimed
   int low = 0;       // percent, both included
   int high = 0;
-  std::array<bool, 5> scope = {};  // the tasks that it is about
+  TaskSet scope = {};  // the tasks that it is about
   std::vector<ClaimReading> readings;
 
-  int in_scope() const;
-  // Tasks of the scope whose value, rounded to whole percent, is within the range.
-  int within(const ClaimReading& reading) const;
-  bool holds(const ClaimReading& reading) const { return within(reading) == in_scope(); }
+  // The tasks of the scope whose value, rounded to whole percent, is within the range.
+  TaskSet within(const ClaimReading& reading) const;
+  bool holds(const ClaimReading& reading) const { return within(reading) == reading.scope; }
 };
 
 // `budget` is that of each search.
