@@ -1,5 +1,6 @@
 // The optimum under `physical` by brute force, from the rules alone: every sequence of kernels with every
-// retain set and tile, remembered by (done, resident, which residents have a slow copy).
+// retain set and tile, remembered by (done, resident, which residents have a slow copy). With prices and
+// restrictions if asked for.
 #pragma once
 
 #include <algorithm>
@@ -9,6 +10,7 @@
 #include <tuple>
 #include <vector>
 
+#include "brute_front.h"
 #include "fuselage/graph/graph.h"
 #include "fuselage/walk/rules.h"
 #include "fuselage/walk/run_table.h"
@@ -17,23 +19,23 @@ namespace fuselage::walk {
 
 class BrutePhysical {
  public:
-  BrutePhysical(const Workload& workload, Order order)
-      : graph_(workload.graph), hardware_(workload.hardware), order_(order) {}
+  BrutePhysical(const Workload& workload, Order order, const Space& space = {.fronts = false})
+      : graph_(workload.graph), hardware_(workload.hardware), order_(order), space_(space) {}
 
-  // Least latency of a schedule; infinite if there is none.
-  double optimum() { return value({}, {}, {}); }
+  // Least cost of a schedule; infinite if there is none.
+  double optimum() { return front().least(); }
+  const Front& front() { return value({}, {}, {}); }
 
  private:
   using Ids = std::set<NodeId>;
 
-  double value(const Ids& done, const Ids& resident, const Ids& slow) {
-    if (static_cast<int>(done.size()) == graph_.size()) return 0;
+  const Front& value(const Ids& done, const Ids& resident, const Ids& slow) {
     const auto key = std::make_tuple(done, resident, slow);
     if (const auto known = known_.find(key); known != known_.end()) return known->second;
-    double best = std::numeric_limits<double>::infinity();
-    for (const Ids& group : groups(done)) best = std::min(best, best_of(group, done, resident, slow));
-    known_[key] = best;
-    return best;
+    Front best;
+    if (static_cast<int>(done.size()) == graph_.size()) best = Front({0, 0});
+    for (const Ids& group : groups(done)) try_all(group, done, resident, slow, best);
+    return known_[key] = best;
   }
 
   // All groups that can run next, as sets.
@@ -44,7 +46,8 @@ class BrutePhysical {
     return found;
   }
   void extend(const Ids& group, const Ids& done, std::set<Ids>& found) const {
-    if (!found.insert(group).second || static_cast<int>(group.size()) >= hardware_.max_fusion_depth) return;
+    const int most = space_.may_fuse ? hardware_.max_fusion_depth : 1;
+    if (!found.insert(group).second || static_cast<int>(group.size()) >= most) return;
     for (NodeId v = 0; v < graph_.size(); ++v) {
       if (done.count(v) || group.count(v) || !ready(v, done, group) || !in_turn(v, done, group)) continue;
       const auto inputs = graph_.inputs(v);
@@ -63,27 +66,29 @@ class BrutePhysical {
     return order_ == Order::free || graph_.position(v) == static_cast<int>(done.size() + group.size());
   }
 
-  double best_of(const Ids& group, const Ids& done, const Ids& resident, const Ids& slow) {
+  void try_all(const Ids& group, const Ids& done, const Ids& resident, const Ids& slow, Front& best) {
     Ids inputs;
     for (NodeId v : group)
       for (NodeId x : graph_.inputs(v))
         if (!group.count(x)) inputs.insert(x);
-    Ids may_retain = group;
-    may_retain.insert(inputs.begin(), inputs.end());
-    may_retain.insert(resident.begin(), resident.end());
+    Ids may_retain;
+    if (space_.may_retain) {
+      may_retain = group;
+      may_retain.insert(inputs.begin(), inputs.end());
+      may_retain.insert(resident.begin(), resident.end());
+    }
     const std::vector<NodeId> ids(may_retain.begin(), may_retain.end());
-    double best = std::numeric_limits<double>::infinity();
     for (std::size_t set = 0; set < (std::size_t{1} << ids.size()); ++set) {
       Ids retain;
       for (std::size_t i = 0; i < ids.size(); ++i)
         if (set >> i & 1) retain.insert(ids[i]);
-      for (int tile : tiles) best = std::min(best, with(group, inputs, retain, tile, done, resident, slow));
+      for (int tile : tiles)
+        if (space_.allows(tile)) with(group, inputs, retain, tile, done, resident, slow, best);
     }
-    return best;
   }
 
-  double with(const Ids& group, const Ids& inputs, const Ids& retain, int tile, const Ids& done,
-              const Ids& resident, const Ids& slow) {
+  void with(const Ids& group, const Ids& inputs, const Ids& retain, int tile, const Ids& done,
+            const Ids& resident, const Ids& slow, Front& best) {
     Ids after = done;
     after.insert(group.begin(), group.end());
     const bool last = static_cast<int>(after.size()) == graph_.size();
@@ -118,7 +123,7 @@ class BrutePhysical {
     Ids held = resident;
     held.insert(retain.begin(), retain.end());
     for (NodeId x : held) working_set += graph_.bytes(x);
-    if (working_set > hardware_.fast_mem_capacity) return std::numeric_limits<double>::infinity();
+    if (working_set > hardware_.fast_mem_capacity) return;
     Ids next;
     for (NodeId x : held) {
       const bool graph_output = graph_.uses(x) == 0;
@@ -134,13 +139,17 @@ class BrutePhysical {
     for (NodeId x : copies)
       if (next.count(x)) next_slow.insert(x);
     const double memory = hardware_.transfer_cycles(loads) + hardware_.transfer_cycles(writes);
-    return std::max(cycles, memory) + hardware_.kernel_launch_cost + value(after, next, next_slow);
+    FrontPoint step{std::max(cycles, memory) + hardware_.kernel_launch_cost, loads + writes};
+    step.cost += space_.price.traffic * static_cast<double>(step.bytes) + space_.price.launch;
+    for (NodeId x : next) step.cost += space_.price.residency * static_cast<double>(graph_.bytes(x));
+    best.join(value(after, next, next_slow), step, space_.fronts);
   }
 
   const Graph& graph_;
   const Hardware& hardware_;
   Order order_;
-  std::map<std::tuple<Ids, Ids, Ids>, double> known_;
+  Space space_;
+  std::map<std::tuple<Ids, Ids, Ids>, Front> known_;
 };
 
 }  // namespace fuselage::walk

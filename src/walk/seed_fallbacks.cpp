@@ -28,6 +28,7 @@ bool SeedKernels::default_tile_is_legal() const {
 }
 
 void SeedKernels::declare_fallback_of_one(const Run& run) {
+  std::int64_t slack = s_.slack;
   const bool runs_out = runs_out_alone(run.first, run.end());
   // The kernel of the same node that retains nothing and fits: does it leave the fallback no point?
   const bool fits = room_ >= 0;
@@ -39,17 +40,17 @@ void SeedKernels::declare_fallback_of_one(const Run& run) {
     const bool faster = run.cycles[lowest_] > run.cycles[fallback_tile];
     const bool leaves_more = phantoms_ && p_.lowest_tile_ > fallback_tile;
     if (!runs_out && !faster && !leaves_more && !p_.passes_phantoms_) return;
-    if (!force(run, forcing_entry(run))) return;
+    if (!p_.options_.may_retain || !force_alone(run, slack)) return;
   }
   if (!p_.enumerates_all_) list_bargains(run);
-  choose_fallback(run, 0, s_.slack);
+  choose_fallback(run, 0, slack);
 }
 
 // A group of several nodes fits when its last node joins; what that node reads last, named again and again,
 // is resident then, and no longer when the group closes.
 void SeedKernels::declare_forced_fallback(const Run& run) {
   const NodeId victim = largest_dying_at(run.end() - 1);
-  if (victim < 0 || !can_pay(run) || !force(run, victim)) return;
+  if (victim < 0 || !p_.options_.may_retain || !can_pay(run) || !force(run, victim)) return;
   if (!p_.enumerates_all_) list_bargains(run);
   choose_fallback(run, 0, s_.slack);
 }
@@ -79,38 +80,46 @@ bool SeedKernels::runs_out_alone(int position, int before) const {
 
 // Retains `entry` until the group is invalid when it closes.
 bool SeedKernels::force(const Run& run, NodeId entry) {
-  if (!p_.options_.may_retain) return false;
-  if (entry < 0) {
-    complete_ = false;
-    return false;
-  }
   const std::int64_t room = capacity_ - run.slices[lowest_] - resident_bytes(run, run.end());
   const std::int64_t copies = std::max<std::int64_t>(1, room / p_.bytes(entry) + 1);
-  if (copies > most_duplicates) {
+  if (copies + static_cast<std::int64_t>(retain_.size()) > most_duplicates) {
     complete_ = false;
     return false;
   }
-  retain_.assign(static_cast<std::size_t>(copies), entry);
+  retain_.insert(retain_.end(), static_cast<std::size_t>(copies), entry);
   return true;
 }
 
-// For a node alone: the largest tensor that takes room whenever it is named. Inputs that may be bought don't:
-// they may be resident then.
-NodeId SeedKernels::forcing_entry(const Run& run) const {
-  NodeId largest = -1;
+// A node alone becomes invalid by any tensor that takes room when it is named. One that the kernel before has
+// bought takes none, now or for the next kernel: one that nobody reads any more is not bought, and of the
+// others so many are named that they can't all be, or else all of them, and `slack` is too little for that.
+bool SeedKernels::force_alone(const Run& run, std::int64_t& slack) {
+  std::vector<NodeId> ids;
   const auto consider = [&](NodeId x) {
-    if (is_resident(x) && !dies(x, run.end())) return;
-    if (p_.bytes(x) > (largest < 0 ? 0 : p_.bytes(largest))) largest = x;
+    const bool takes_room = p_.bytes(x) > 0 && (!is_resident(x) || dies(x, run.end()));
+    if (takes_room && !holds(ids, x)) ids.push_back(x);
   };
-  consider(p_.node_at(run.first));
-  if (largest >= 0) return largest;
-  const auto inputs = p_.runs_.inputs(run);
-  for (NodeId x : inputs)
-    if (!phantoms_ || p_.runs_.last_use(x) < run.end()) consider(x);
-  if (phantoms_)
-    for (NodeId x = 0; x < p_.graph_.size(); ++x)
-      if (!holds(inputs, x)) consider(x);
-  return largest;
+  if (phantoms_) {
+    for (NodeId x = 0; x < p_.graph_.size(); ++x) consider(x);
+  } else {
+    consider(p_.node_at(run.first));
+    for (NodeId x : p_.runs_.inputs(run)) consider(x);
+  }
+  const auto is_dead = [&](NodeId x) {
+    const int last = p_.runs_.last_use(x);
+    return (last < 0 ? p_.graph_.position(x) : last) < run.end();
+  };
+  std::stable_sort(ids.begin(), ids.end(), [&](NodeId a, NodeId b) {
+    return std::pair(is_dead(a), p_.bytes(a)) > std::pair(is_dead(b), p_.bytes(b));
+  });
+  std::int64_t named = 0;
+  for (NodeId x : ids) {
+    if (!force(run, x)) return false;
+    named += p_.bytes(x);
+    if (is_dead(x) || named > slack) return true;
+  }
+  slack = std::min(slack, named - 1);
+  return named > 0;
 }
 
 NodeId SeedKernels::largest_dying_at(int position) const {
@@ -142,7 +151,7 @@ void SeedKernels::list_bargains(const Run& run) {
         items_.push_back({x, Kind::buy_input, p_.bytes(x)});
   };
   list(p_.runs_.inputs(run));
-  if (run.count > 1) list(p_.runs_.outputs(run));
+  list(p_.runs_.outputs(run));
   note_unpayable(run);
   limit_items(run);
 }

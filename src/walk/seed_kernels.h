@@ -61,7 +61,7 @@ class SeedKernels {
   bool can_pay(const Run& run) const;
   bool runs_out_alone(int position, int before) const;
   bool force(const Run& run, NodeId entry);
-  NodeId forcing_entry(const Run& run) const;
+  bool force_alone(const Run& run, std::int64_t& slack);
   NodeId largest_dying_at(int position) const;
   double cost_alone(const Run& run) const;
   void list_bargains(const Run& run);
