@@ -1,0 +1,119 @@
+#include "fuselage/oracle/pareto.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <stdexcept>
+
+#include "fuselage/core/error.h"
+#include "fuselage/oracle/objective.h"
+#include "fuselage/oracle/simulate.h"
+#include "fuselage/search/exact.h"
+#include "fuselage/walk/problem.h"
+
+namespace fuselage::oracle {
+namespace {
+
+// Latencies that differ by less are equal: they are sums in different orders.
+constexpr double rounding = 1e-11;
+
+ParetoPoint point_of(const Workload& workload, const ParetoOptions& options, const walk::WalkProblem& problem,
+                     const std::vector<walk::Kernel>& kernels) {
+  ParetoPoint point;
+  point.plan = problem.plan_of(kernels);
+  const Simulation checked = simulate(workload.graph, workload.hardware, point.plan,
+                                      {.rules = options.rules, .order = options.order});
+  if (checked.fault)
+    throw std::logic_error(
+        fmt::format("{}: the plan found is illegal: {}", workload.name, checked.fault->message));
+  const Charges sum = charges(workload.graph, checked);
+  point.latency = sum.latency;
+  point.bytes_moved = sum.bytes_moved;
+  return point;
+}
+
+class FrontSearch {
+ public:
+  FrontSearch(const Workload& workload, const ParetoOptions& options)
+      : workload_(workload), options_(options), runs_(workload.graph, workload.hardware) {}
+
+  ParetoFront run() {
+    const auto start = std::chrono::steady_clock::now();
+    std::optional<std::int64_t> limit;
+    while (next(limit)) limit = front_.points.back().bytes_moved - 1;
+    drop_dominated();
+    front_.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    return std::move(front_);
+  }
+
+ private:
+  // The fastest plan that moves at most so many bytes; false if there is none, or no budget for one.
+  bool next(const std::optional<std::int64_t>& limit) {
+    const walk::WalkProblem problem(
+        workload_.graph, workload_.hardware, runs_,
+        {.rules = options_.rules, .order = options_.order, .price = {}, .most_traffic = limit});
+    auto outcome = search::exact(
+        problem, {.budget = options_.budget, .threads = options_.threads, .monitor = options_.monitor});
+    front_.steps += outcome.steps;
+    front_.states += outcome.states;
+    if (front_.stop == StopReason::exhausted) front_.stop = outcome.stop;
+    if (!outcome.found) {
+      if (!outcome.infeasible) front_.proof = search::Proof::none;
+      return false;
+    }
+    ParetoPoint point = point_of(workload_, options_, problem, outcome.plan);
+    if (std::abs(outcome.cost - point.latency) > 1e-9 * point.latency ||
+        point.bytes_moved > limit.value_or(point.bytes_moved))
+      throw std::logic_error(
+          fmt::format("{}: the search claims {} cycles, the check finds {}, and {} B moved", workload_.name,
+                      outcome.cost, point.latency, point.bytes_moved));
+    point.proof = outcome.proof;
+    point.lower_bound = outcome.proof == search::Proof::optimal
+                            ? point.latency
+                            : std::min(outcome.lower_bound, point.latency);
+    front_.proof = std::min(front_.proof, outcome.proof);
+    front_.points.push_back(std::move(point));
+    return true;
+  }
+
+  // A later point moves less: an earlier one has to be faster.
+  void drop_dominated() {
+    std::vector<ParetoPoint> kept;
+    for (ParetoPoint& point : front_.points) {
+      while (!kept.empty() && kept.back().latency >= point.latency * (1 - rounding)) kept.pop_back();
+      kept.push_back(std::move(point));
+    }
+    front_.points = std::move(kept);
+  }
+
+  const Workload& workload_;
+  const ParetoOptions& options_;
+  walk::RunTable runs_;
+  ParetoFront front_;
+};
+
+}  // namespace
+
+ParetoFront pareto_traffic(const Workload& workload, const ParetoOptions& options) {
+  return FrontSearch(workload, options).run();
+}
+
+std::vector<bool> on_convex_hull(const std::vector<ParetoPoint>& points) {
+  std::vector<std::size_t> hull;
+  const auto lies_above = [&](std::size_t a, std::size_t b, std::size_t c) {  // b, over the line from a to c
+    const double dx = points[c].latency - points[a].latency;
+    const double dy = static_cast<double>(points[c].bytes_moved - points[a].bytes_moved);
+    const double turn = (points[b].latency - points[a].latency) * dy -
+                        static_cast<double>(points[b].bytes_moved - points[a].bytes_moved) * dx;
+    return turn < -1e-9 * std::abs(dx * dy);
+  };
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    while (hull.size() >= 2 && lies_above(hull[hull.size() - 2], hull.back(), i)) hull.pop_back();
+    hull.push_back(i);
+  }
+  std::vector<bool> on(points.size(), false);
+  for (std::size_t i : hull) on[i] = true;
+  return on;
+}
+
+}  // namespace fuselage::oracle
