@@ -2,8 +2,9 @@
 // exact engine begins alone, since it ends most searches at once. If it does not, all engines work in rounds
 // side by side: exact for the proof, a beam of growing width, Monte Carlo tree search and local improvement
 // for the plan. Between two rounds they exchange incumbents and bounds, and only then: what is found depends
-// on seed, threads and steps, not on timing. An engine that runs out of its share of memory retires; its plan
-// and its bound stay.
+// on seed, threads and steps, not on timing. Everybody gets twice the steps from round to
+// round; who finds and proves nothing sits out some. An engine that runs out of its share of memory retires;
+// its plan and its bound stay.
 #pragma once
 
 #include <tbb/parallel_for.h>
@@ -30,7 +31,8 @@ struct PortfolioOptions {
   std::uint64_t seed = 0;
   int threads = 1;
   std::uint64_t first_steps = 1 << 17;  // of the exact engine alone
-  std::uint64_t round_steps = 1 << 15;  // of each engine in the first round; doubles six times
+  std::uint64_t round_steps =
+      1 << 15;  // of each other engine in its first round, of the exact one twice that
   Monitor* monitor = nullptr;
 };
 
@@ -52,22 +54,20 @@ class Portfolio {
   Outcome<State, Kernel> run() {
     tell(0);
     add_exact();
-    round(options_.first_steps / 2);
+    workers_[0]->allowance = options_.first_steps;
+    round();
+    workers_[0]->allowance = 2 * options_.round_steps;
     if (going_on()) {
       add_others();
-      std::uint64_t steps = options_.round_steps;
-      for (int number = 0; going_on(); ++number) {
-        round(steps);
-        if (number < 6) steps *= 2;
-      }
+      while (going_on()) round();
     }
     return outcome();
   }
 
  private:
   struct Worker {
-    Worker(std::string_view own_name, const Budget& budget, std::uint64_t relative)
-        : name(own_name), meter(budget), weight(relative) {}
+    Worker(std::string_view own_name, const Budget& budget, std::uint64_t steps)
+        : name(own_name), meter(budget), allowance(steps) {}
     virtual ~Worker() = default;
     virtual bool run() = 0;  // until the meter pauses or is spent; true if there is nothing left to do
     virtual void offer(const Incumbent<Kernel>& incumbent) = 0;
@@ -78,7 +78,10 @@ class Portfolio {
 
     std::string_view name;
     Meter meter;
-    std::uint64_t weight;
+    std::uint64_t allowance;  // steps of its next round
+    int doublings = 0;
+    int in_vain = 0;         // rounds without news, in a row
+    int sits_out = 0;        // rounds to come
     std::uint64_t told = 0;  // steps that the monitor knows of
     bool finished = false;
     bool retired() const { return finished || meter.reason() != StopReason::exhausted; }
@@ -87,8 +90,8 @@ class Portfolio {
   template <class Engine>
   struct Hired final : Worker {
     template <class... Arguments>
-    Hired(std::string_view own_name, const Budget& budget, std::uint64_t relative, Arguments&&... arguments)
-        : Worker(own_name, budget, relative), engine(std::forward<Arguments>(arguments)...) {}
+    Hired(std::string_view own_name, const Budget& budget, std::uint64_t steps, Arguments&&... arguments)
+        : Worker(own_name, budget, steps), engine(std::forward<Arguments>(arguments)...) {}
     bool run() override { return engine.run(this->meter); }
     void offer(const Incumbent<Kernel>& incumbent) override {
       if constexpr (improves)
@@ -126,7 +129,7 @@ class Portfolio {
   }
 
   void add_exact() {
-    auto exact = std::make_unique<Hired<ExactSearch<P>>>("exact", budget(0.5), 2, problem_,
+    auto exact = std::make_unique<Hired<ExactSearch<P>>>("exact", budget(0.5), options_.first_steps, problem_,
                                                          ExactOptions{.threads = options_.threads}, start_);
     exact_ = &exact->engine;
     if (best_.found()) exact->offer(best_);
@@ -135,41 +138,61 @@ class Portfolio {
 
   void add_others() {
     auto beam = std::make_unique<Hired<BeamSearch<P, G>>>(
-        "beam", budget(0.2), 1, problem_, guide_,
+        "beam", budget(0.2), options_.round_steps, problem_, guide_,
         BeamOptions{.width = unlimited, .threads = options_.threads}, start_);
     workers_.push_back(std::move(beam));
     const int pairs = std::max(1, (options_.threads - 1) / 2);
     for (int i = 0; i < pairs; ++i) {
       const std::uint64_t seed = options_.seed + static_cast<std::uint64_t>(i);
-      workers_.push_back(std::make_unique<Hired<MctsTree<P, G>>>("mcts", budget(0.3 / pairs), 1, problem_,
-                                                                 guide_, MctsOptions{.seed = seed}, start_));
+      workers_.push_back(std::make_unique<Hired<MctsTree<P, G>>>("mcts", budget(0.3 / pairs),
+                                                                 options_.round_steps, problem_, guide_,
+                                                                 MctsOptions{.seed = seed}, start_));
       if constexpr (HasNeighbours<P>)
         if (best_.found())
-          workers_.push_back(std::make_unique<Hired<LocalSearch<P>>>("local", budget(0.1), 1, problem_,
-                                                                     best_.plan, LocalOptions{.seed = seed}));
+          workers_.push_back(std::make_unique<Hired<LocalSearch<P>>>(
+              "local", budget(0.1), options_.round_steps, problem_, best_.plan, LocalOptions{.seed = seed}));
     }
     for (auto& worker : workers_)
       if (best_.found()) worker->offer(best_);
   }
 
-  // Everybody goes on by `steps` times its weight, or by its share of the steps that are left.
-  void round(std::uint64_t steps) {
+  // Who is not sitting out goes on by its allowance, or by its share of the steps that are left.
+  void round() {
     std::vector<Worker*> active;
-    std::uint64_t weights = 0;
+    std::uint64_t wanted = 0;
     for (auto& worker : workers_) {
-      if (worker->retired()) continue;
+      if (worker->retired() || (worker->sits_out > 0 && worker->sits_out-- > 0)) continue;
       active.push_back(worker.get());
-      weights += worker->weight;
+      wanted += worker->allowance;
     }
-    const std::uint64_t left = options_.budget.steps - std::min(options_.budget.steps, this->steps());
-    const std::uint64_t unit = std::max<std::uint64_t>(1, std::min(steps, left / weights));
-    for (Worker* worker : active) worker->meter.pause_after(unit * worker->weight);
+    const std::uint64_t left = options_.budget.steps - std::min(options_.budget.steps, steps());
+    const double share = wanted <= left ? 1.0 : static_cast<double>(left) / static_cast<double>(wanted);
+    for (Worker* worker : active) {
+      const auto part = static_cast<std::uint64_t>(share * static_cast<double>(worker->allowance));
+      worker->meter.pause_after(std::max<std::uint64_t>(1, part));
+    }
     const auto work = [&](std::size_t i) { active[i]->finished = active[i]->run(); };
     if (options_.threads > 1)
       tbb::parallel_for(std::size_t{0}, active.size(), work, tbb::simple_partitioner());
     else
       for (std::size_t i = 0; i < active.size(); ++i) work(i);
+    const double bound_before = bound_;
+    const double cost_before = best_.cost;
     exchange();
+    for (Worker* worker : active)
+      reward(*worker, worker->best().cost < cost_before || worker->lower_bound() > bound_before);
+  }
+
+  // Exact and beam make their way without news; the others rest a little longer each time they come back with
+  // none, since on large graphs a step of theirs can take long.
+  void reward(Worker& worker, bool has_news) {
+    constexpr int most_doublings = 6;
+    constexpr int longest_rest = 3;
+    if (worker.doublings++ < most_doublings) worker.allowance *= 2;
+    if (has_news || worker.name == "exact" || worker.name == "beam")
+      worker.in_vain = 0;
+    else
+      worker.sits_out = std::min(longest_rest, worker.in_vain++);
   }
 
   void exchange() {
