@@ -1,12 +1,11 @@
 #include "price_option.h"
 
 #include <array>
-#include <limits>
-#include <string>
+#include <charconv>
+#include <cmath>
 
 #include "fuselage/core/error.h"
 #include "fuselage/core/json.h"
-#include "options.h"
 
 namespace fuselage::cli {
 namespace {
@@ -21,6 +20,15 @@ constexpr std::array<Key, 3> keys = {Key{"traffic", &walk::Price::traffic},
 constexpr std::string_view expected =
     "traffic=T (cycles per byte moved), launch=L (cycles per kernel) and residency=R (cycles per byte "
     "resident after a kernel), some of them, with commas between";
+
+double parse_value(std::string_view key, std::string_view text) {
+  double value = 0;
+  const char* const end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, value);
+  if (error != std::errc() || rest != end || !std::isfinite(value) || value < 0)
+    fail("--price: {}: {} is no price; expected a finite number >= 0", key, quote(text));
+  return value;
+}
 
 }  // namespace
 
@@ -41,8 +49,7 @@ walk::Price parse_price(std::string_view text) {
     if (at == keys.size()) fail("--price: the key {} is unknown; expected {}", quote(name), expected);
     if (given[at]) fail("--price: {} is given twice; expected each key once", name);
     given[at] = true;
-    price.*keys[at].field = parse_number(fmt::format("--price: {}", name), part.substr(sign + 1), 0,
-                                         std::numeric_limits<double>::max());
+    price.*keys[at].field = parse_value(name, part.substr(sign + 1));
   }
   return price;
 }
