@@ -4,9 +4,7 @@
 #include <atomic>
 #include <chrono>
 #include <csignal>
-#include <filesystem>
 #include <memory>
-#include <set>
 
 #include "cli.h"
 #include "fuselage/core/error.h"
@@ -14,6 +12,9 @@
 #include "fuselage/oracle/solve.h"
 #include "fuselage/walk/plan_json.h"
 #include "options.h"
+#include "plan_paths.h"
+#include "price_option.h"
+#include "search_fronts.h"
 #include "search_log.h"
 #include "search_report.h"
 #include "search_store.h"
@@ -44,6 +45,7 @@ Examples:
   fuselage search task4_mixed --rules physical --order free --out plans
   fuselage search graphs.jsonl --steps 100000 --time 10 --json
   fuselage search task4_mixed --engine beam --width 64 --price traffic=0.1
+  fuselage search task4_mixed --pareto traffic
   fuselage search task2_residual --set slow_mem_bandwidth=12 --set max_fusion_depth=3
   fuselage generate --ops 40 --difficulty expert --seed 7 | fuselage search -)";
 
@@ -58,6 +60,7 @@ struct SearchOptions {
   std::optional<std::int64_t> threads;
   std::string store;
   bool no_store = false;
+  std::string pareto;
   std::string out;
   std::string log;
   bool quiet = false;
@@ -76,27 +79,6 @@ void stop_on_interrupt() {
   action.sa_flags = static_cast<int>(SA_RESETHAND | SA_RESTART);
   ::sigaction(SIGINT, &action, nullptr);
 }
-
-// Names of plan files in one directory: of the graph's name what any file system takes, each name once.
-class PlanNames {
- public:
-  std::string next(const std::string& name) {
-    std::string stem = name;
-    for (char& c : stem)
-      if (!is_plain(c)) c = '_';
-    if (stem.empty() || stem.front() == '.') stem.insert(0, "_");
-    std::string candidate = stem;
-    for (int copy = 2; !taken_.insert(candidate).second; ++copy) candidate = fmt::format("{}-{}", stem, copy);
-    return candidate + ".json";
-  }
-
- private:
-  static bool is_plain(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
-           c == '_' || c == '-' || (static_cast<unsigned char>(c) & 0x80U) != 0;
-  }
-  std::set<std::string> taken_;
-};
 
 walk::PlanFile plan_file(const Workload& workload, const oracle::Solution& solution,
                          const oracle::SolveOptions& options) {
@@ -124,6 +106,13 @@ std::string why_no_plan(const Workload& workload, const oracle::Solution& soluti
                        oracle::name(options.engine), walk::name(options.rules));
   return fmt::format("{}: the budget ended ({}) before there was any plan; give it more", workload.name,
                      name(solution.stop));
+}
+
+oracle::ParetoOptions pareto_options(const SearchOptions& options) {
+  return {.rules = options.solve.rules,
+          .order = options.solve.order,
+          .budget = options.solve.budget,
+          .threads = options.solve.threads};
 }
 
 // What one search shares with the next.
@@ -162,23 +151,9 @@ Answer search_one(const Workload& workload, Session& session, const std::string&
   return answer;
 }
 
-// Where the plan of each graph goes; empty without --out. Error rather than a plan in place of its graph.
-std::vector<std::string> plan_paths(const std::vector<Workload>& workloads, const SearchOptions& options) {
-  PlanNames names;
-  std::vector<std::string> paths(workloads.size());
-  if (options.out.empty()) return paths;
-  for (std::size_t i = 0; i < workloads.size(); ++i) {
-    paths[i] = (std::filesystem::path(options.out) / names.next(workloads[i].name)).string();
-    std::error_code missing;
-    for (const std::string& target : options.targets.targets)
-      if (std::filesystem::equivalent(paths[i], target, missing))
-        fail("--out: {} is a target, which a plan would replace; expected another directory", paths[i]);
-  }
-  return paths;
-}
-
 std::vector<Answer> search_all(const std::vector<Workload>& workloads, Session& session) {
-  const std::vector<std::string> paths = plan_paths(workloads, session.options);
+  const std::vector<std::string> paths =
+      plan_paths(workloads, session.options.out, session.options.targets.targets);
   std::vector<Answer> answers;
   const Progress progress(workloads.size());
   for (std::size_t i = 0; i < workloads.size() && !interrupted; ++i) {
@@ -216,9 +191,15 @@ int search(SearchOptions options) {
   if (options.solve.order == walk::Order::free && options.solve.rules != walk::Rules::physical)
     fail("--order: free does not exist under the rules {}; expected --rules physical with it",
          walk::name(options.solve.rules));
+  if (!options.pareto.empty() && options.solve.price != walk::Price{})
+    fail("--pareto: traffic excludes --price; expected one of the two");
   const std::vector<Workload> workloads = read_targets(options.targets);
   set_engine(options);
   stop_on_interrupt();
+  if (!options.pareto.empty())
+    return search_fronts(workloads, {.options = pareto_options(options),
+                                     .paths = plan_paths(workloads, options.out, options.targets.targets),
+                                     .json = options.json});
   Session session = {.options = options,
                      .log = SearchLog(!options.quiet, !options.log.empty()),
                      .store = SearchStore(options.store, !options.no_store)};
@@ -265,6 +246,24 @@ void add_engine_options(CLI::App& app, SearchOptions& options) {
   add_count(app, {"--threads", "N", "default: one for each core"}, {.min = 1, .max = 1024}, options.threads);
 }
 
+// What is looked for instead of the fastest plan.
+void add_objective_options(CLI::App& app, SearchOptions& options) {
+  name_value(app.add_option_function<std::string>(
+                 "--price", [&options](const std::string& text) { options.solve.price = parse_price(text); },
+                 "minimise latency + traffic x bytes moved + launch x kernels +\n"
+                 "residency x bytes resident after each kernel: traffic=0.1,launch=500"),
+             "WEIGHTS");
+  const auto set_pareto = [&options](const std::string& text) {
+    if (text != "traffic") fail("--pareto: {} is unknown; expected traffic", quote(text));
+    options.pareto = text;
+  };
+  name_value(app.add_option_function<std::string>(
+                 "--pareto", set_pareto,
+                 "traffic: every plan than which none is faster and moves fewer bytes;\n"
+                 "budgets are per point, the engine is exact, --out numbers the plans"),
+             "GOOD");
+}
+
 void add_output_options(CLI::App& app, SearchOptions& options) {
   name_value(app.add_option("--out", options.out, "write each plan to DIR/NAME.json"), "DIR");
   add_store_option(app, options.store);
@@ -290,6 +289,7 @@ void add_search(CLI::App& app, int& exit_code) {
   add_choice(command, {"--order", "ORDER", "fixed (default); free: any topological order, physical only"},
              walk::order_names, options->solve.order);
   add_engine_options(command, *options);
+  add_objective_options(command, *options);
   add_budget_options(command, *options);
   add_output_options(command, *options);
   command.callback([options, &exit_code] { exit_code = search(*options); });
