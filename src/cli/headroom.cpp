@@ -38,7 +38,7 @@ Examples:
   fuselage generate --ops 24 --difficulty hard --seed 7 | fuselage headroom -
   fuselage headroom --claims)";
 
-constexpr double default_seconds = 10;
+constexpr double default_seconds = 2;
 
 struct HeadroomCommand {
   TargetOptions targets;
@@ -170,7 +170,7 @@ void add_options(CLI::App& command, HeadroomCommand& options) {
     options.time = parse_number("--time", text, 1e-6, 1e9);
   };
   name_value(command.add_option_function<std::string>(
-                 "--time", set_time, "of each search: stop proving after so many seconds; default: 10"),
+                 "--time", set_time, "of each search: stop proving after so many seconds; default: 2"),
              "SECONDS");
   command.add_flag("--claims", options.claims, "check the claims about the five tasks instead");
   command.add_flag("--json", options.json, "one JSON document instead of the tables");

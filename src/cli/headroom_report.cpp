@@ -28,12 +28,6 @@ bool is_proven(const Solution& solution) {
   return solution.proof == search::Proof::optimal;
 }
 
-// An asterisk for a latency that nobody has proven to be the least; the notes say more.
-std::string optimum_cell(const Solution& solution) {
-  if (!solution.found) return none;
-  return cycles(solution.latency) + (is_proven(solution) ? "" : "*");
-}
-
 // Latency, improvement and score, for each rule set.
 void add_figures(std::vector<std::string>& cells, const Headroom& headroom,
                  const std::optional<double>& latency, const std::string& text) {
@@ -99,15 +93,6 @@ std::string schedules_table(const HeadroomAnswer& answer) {
   return table.text();
 }
 
-const Decision* find(const Headroom& headroom, std::string_view decision) {
-  for (const Decision& one : headroom.decisions)
-    if (one.name == decision) return &one;
-  return nullptr;
-}
-
-constexpr std::array<std::string_view, 4> decision_names = {oracle::no_retention, oracle::no_fusion,
-                                                            oracle::one_tile, oracle::free_order};
-
 std::string decisions_table(const HeadroomAnswer& answer) {
   std::vector<Column> columns = {{"optimum with", Align::left}};
   for (const Headroom& headroom : answer.headrooms) {
@@ -115,10 +100,10 @@ std::string decisions_table(const HeadroomAnswer& answer) {
     columns.push_back({"loss %"});
   }
   Table table(std::move(columns));
-  for (std::string_view decision : decision_names) {
+  for (std::string_view decision : oracle::decision_names) {
     std::vector<std::string> cells = {std::string(decision)};
     for (const Headroom& headroom : answer.headrooms) {
-      const Decision* one = find(headroom, decision);
+      const Decision* one = headroom.decision(decision);
       cells.push_back(one ? optimum_cell(one->solution) : none);
       cells.push_back(one ? share(headroom.loss(*one)) : none);
     }
@@ -165,84 +150,6 @@ std::string heading(const HeadroomAnswer& answer) {
       hardware.slow_mem_bandwidth, hardware.kernel_launch_cost, hardware.max_fusion_depth);
 }
 
-std::optional<double> score_of(const Headroom& headroom, const std::optional<double>& latency) {
-  return latency ? headroom.score(*latency) : std::nullopt;
-}
-
-std::string scores_table(const std::vector<HeadroomAnswer>& answers) {
-  Table table({{"score of", Align::left},
-               {"rules", Align::left},
-               {"3B"},
-               {"8B"},
-               {"128, fusing"},
-               {"256, fusing"},
-               {"best constant"},
-               {"which", Align::left},
-               {"heuristic"},
-               {"optimum"}});
-  bool any_task = false;
-  for (const HeadroomAnswer& answer : answers) {
-    for (const Headroom& headroom : answer.headrooms) {
-      // Models were scored under seed; another rule set may score the same answers otherwise.
-      const bool published = answer.published && headroom.rules == walk::Rules::seed;
-      any_task = any_task || published;
-      const oracle::Played& best = headroom.best_constant();
-      const auto score = [&](std::string_view policy) {
-        return score_text(score_of(headroom, headroom.played(policy).latency));
-      };
-      table.add({answer.name, std::string(name(headroom.rules)),
-                 published ? score_text(answer.published->score_3b) : none,
-                 published ? score_text(answer.published->score_8b) : none, score("constant 128, fusing"),
-                 score("constant 256, fusing"), score_text(score_of(headroom, best.latency)),
-                 best.latency ? std::string(best.policy.name) : none, score("heuristic"),
-                 score_text(headroom.optimum.score())});
-    }
-  }
-  const oracle::PublishedUnseen unseen = oracle::published_unseen();
-  if (any_task)
-    table.add({"unseen graphs", "seed", score_text(unseen.score_3b), score_text(unseen.score_8b),
-               score_text(unseen.fusing_128), score_text(unseen.fusing_256), none, none, none, none});
-  return table.text();
-}
-
-std::string worth_table(const std::vector<HeadroomAnswer>& answers) {
-  Table table({{"headroom of", Align::left},
-               {"rules", Align::left},
-               {"greedy"},
-               {"optimum"},
-               {"gain %"},
-               {"root bound %"},
-               {"retention %"},
-               {"fusion %"},
-               {"tile %"},
-               {"order %"}});
-  for (const HeadroomAnswer& answer : answers) {
-    for (const Headroom& headroom : answer.headrooms) {
-      const Solution& optimum = headroom.optimum;
-      std::vector<std::string> cells = {
-          answer.name,
-          std::string(name(headroom.rules)),
-          cycles(optimum.greedy_latency),
-          optimum_cell(optimum),
-          share(optimum.improvement()),
-          optimum.found && optimum.latency > 0 ? percent(headroom.root_bound / optimum.latency) : none};
-      for (std::string_view decision : decision_names) {
-        const Decision* one = find(headroom, decision);
-        cells.push_back(one ? share(headroom.loss(*one)) : none);
-      }
-      table.add(std::move(cells));
-    }
-  }
-  return table.text();
-}
-
-constexpr const char* legend =
-    "gain: (greedy - x) / greedy; score: gain / 20%, within -1 and 1. Latencies in cycles.\n"
-    "retention, fusion, tile, order: how much longer the optimum takes without retention, without fusion,\n"
-    "with tile 128 only, and in any order; of the optimum. root bound: of the optimum, before any search.\n"
-    "3B, 8B: published by the environment's authors; so is what they call unseen graphs. They and the two\n"
-    "constants on 200 unseen graphs (level 0.6) were measured on the environment, not here.\n";
-
 }  // namespace
 
 std::string headroom_table(const std::vector<HeadroomAnswer>& answers) {
@@ -256,7 +163,7 @@ std::string headroom_table(const std::vector<HeadroomAnswer>& answers) {
     const std::string fine_print = notes(answer);
     text += (fine_print.empty() ? "" : "\n") + fine_print + '\n';
   }
-  return text + scores_table(analysed) + '\n' + worth_table(analysed) + '\n' + legend;
+  return text + headroom_summary(analysed);
 }
 
 }  // namespace fuselage::cli

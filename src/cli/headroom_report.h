@@ -26,6 +26,12 @@ struct HeadroomAnswer {
 // stand for; then two tables of all targets: scores, and headroom.
 std::string headroom_table(const std::vector<HeadroomAnswer>& answers);
 
+// Its last two tables, with the mean of each rule set where there are several targets.
+std::string headroom_summary(const std::vector<HeadroomAnswer>& answers);
+
+// An asterisk for a latency that nobody has proven to be the least; the notes say more.
+std::string optimum_cell(const oracle::Solution& solution);
+
 // {budget, unseen, results: [{name, ops, published, rules: [...]}]}; figures that don't exist are null. Only
 // `seconds` differs between two runs.
 nlohmann::ordered_json headroom_json(const std::vector<HeadroomAnswer>& answers, const Budget& budget);

@@ -73,6 +73,12 @@ const Played& Headroom::played(std::string_view policy) const {
   throw std::logic_error(fmt::format("{} was not played", policy));
 }
 
+const Decision* Headroom::decision(std::string_view wanted) const {
+  for (const Decision& one : decisions)
+    if (one.name == wanted) return &one;
+  return nullptr;
+}
+
 Headroom headroom(const Workload& workload, const HeadroomOptions& options) {
   Headroom result;
   result.rules = options.rules;

@@ -5,6 +5,7 @@
 // environment's authors say of their tasks by the same means.
 #pragma once
 
+#include <array>
 #include <optional>
 #include <span>
 #include <string>
@@ -48,6 +49,14 @@ struct Played {
 // for; nothing else is repaired.
 Played play_policy(const Workload& workload, walk::Rules rules, const Policy& policy);
 
+inline constexpr std::string_view no_retention = "no retention";
+inline constexpr std::string_view no_fusion = "no fusion";
+inline constexpr std::string_view one_tile = "tile 128 only";
+inline constexpr std::string_view free_order = "order free";  // physical only
+
+inline constexpr std::array<std::string_view, 4> decision_names = {no_retention, no_fusion, one_tile,
+                                                                   free_order};
+
 // One decision taken away, or given.
 struct Decision {
   std::string_view name;
@@ -61,10 +70,10 @@ struct HeadroomOptions {
 
 struct Headroom {
   walk::Rules rules = walk::Rules::seed_honest;
-  std::vector<Played> policies;  // as policies() lists them
-  Solution optimum;              // with the baselines of the rule set
-  double root_bound = 0;         // cycles, before any search
-  std::vector<Decision> decisions;
+  std::vector<Played> policies;     // as policies() lists them
+  Solution optimum;                 // with the baselines of the rule set
+  double root_bound = 0;            // cycles, before any search
+  std::vector<Decision> decisions;  // in the order of decision_names
 
   std::optional<double> improvement(double latency) const;  // (greedy - latency) / greedy
   std::optional<double> score(double latency) const;        // improvement / 0.2 within [-1, 1]
@@ -73,12 +82,8 @@ struct Headroom {
   std::optional<double> loss(const Decision& decision) const;
   const Played& best_constant() const;  // the first of the best
   const Played& played(std::string_view policy) const;
+  const Decision* decision(std::string_view name) const;  // none: the rule set doesn't have it
 };
-
-inline constexpr std::string_view no_retention = "no retention";
-inline constexpr std::string_view no_fusion = "no fusion";
-inline constexpr std::string_view one_tile = "tile 128 only";
-inline constexpr std::string_view free_order = "order free";  // physical only
 
 // Throws Error as solve does.
 Headroom headroom(const Workload& workload, const HeadroomOptions& options);
