@@ -68,6 +68,7 @@ struct SearchOptions {
 };
 
 constexpr std::int64_t bytes_per_mib = std::int64_t{1} << 20;
+constexpr std::int64_t usual_memory_mib = 2048;
 
 // A signal handler can reach nothing but this.
 std::atomic<bool> interrupted = false;
@@ -176,7 +177,7 @@ void set_engine(SearchOptions& options) {
   solve.threads = options.threads ? static_cast<int>(*options.threads) : tbb::info::default_concurrency();
   Budget& budget = solve.budget;
   if (options.steps) budget.steps = static_cast<std::uint64_t>(*options.steps);
-  if (options.memory_mib) budget.bytes = static_cast<std::uint64_t>(*options.memory_mib * bytes_per_mib);
+  budget.bytes = static_cast<std::uint64_t>(options.memory_mib.value_or(usual_memory_mib) * bytes_per_mib);
   if (options.time) budget.wall_seconds = *options.time;
   budget.cancel = &interrupted;
 }
@@ -230,7 +231,7 @@ void add_budget_options(CLI::App& app, SearchOptions& options) {
   };
   name_value(app.add_option_function<std::string>("--time", set_time, "end the search after so many seconds"),
              "SECONDS");
-  add_count(app, {"--memory", "MIB", "end the search when its states take so many MiB"},
+  add_count(app, {"--memory", "MIB", "end the search when its states take so many MiB; default 2048"},
             {.min = 1, .max = std::numeric_limits<std::int64_t>::max() / bytes_per_mib}, options.memory_mib);
 }
 

@@ -31,6 +31,8 @@ struct LocalOptions {
   std::size_t ahead = 32;    // kernels behind a kernel that its moves may see
   std::size_t reach = 256;   // kernels repriced behind a move before it is given up
   int shakes = 4;            // random moves of a restart, at most
+  // Restarts in a row without a better plan after which there is nothing more to try.
+  std::uint64_t patience = std::numeric_limits<std::uint64_t>::max();
 };
 
 template <HasNeighbours P>
@@ -257,7 +259,7 @@ class LocalSearch {
       settled_ = true;
       return true;
     }
-    if (base_.size() == 0) return false;
+    if (base_.size() == 0 || in_vain_++ >= options_.patience) return false;
     const std::uint64_t before = charged_;
     shake(meter);
     idle_ = charged_ > before ? 0 : idle_ + 1;
@@ -310,7 +312,9 @@ class LocalSearch {
     open(0, 0);
     if (!rebased) return;
     measure_base();
-    if (better) publish();
+    if (!better) return;
+    in_vain_ = 0;
+    publish();
   }
 
   double stretch_cost() const { return work_.cost(0, work_.size()); }
@@ -378,6 +382,7 @@ class LocalSearch {
   std::size_t next_move_ = 0;
   Trial trial_;
   std::size_t idle_ = 0;
+  std::uint64_t in_vain_ = 0;  // restarts since the last better plan
   std::uint64_t charged_ = 0;
   std::uint64_t reported_ = 0;
   std::uint64_t neighbourhoods_ = 0;
