@@ -48,7 +48,7 @@ int main(int argc, char** argv) {
   Setting setting = {.graphs = {}, .seconds = {}, .threads = tbb::info::default_concurrency(), .commit = {}};
   std::string out;
   app.add_option("name", names, "which experiments; all if none is named")->check(CLI::IsMember(all_names()));
-  app.add_option("--out", out, "directory of the results")->required();
+  app.add_option("--out", out, "directory of the results; the last one counts")->required()->take_last();
   app.add_option("--graphs", setting.graphs, "fewer graphs, for a trial")->check(CLI::PositiveNumber);
   app.add_option("--seconds", setting.seconds, "limit of one search")->check(CLI::PositiveNumber);
   app.add_option("--threads", setting.threads, "of order, scaling and anytime; default: one for each core")

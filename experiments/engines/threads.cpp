@@ -47,7 +47,7 @@ struct Case {
   std::string name() const {
     if (work == Work::control) return "arithmetic";
     if (work == Work::beam) return fmt::format("beam {}", width);
-    return work == Work::tree_per_thread ? "mcts, a tree a thread" : "mcts, two trees";
+    return work == Work::tree_per_thread ? "mcts (a tree a thread)" : "mcts (two trees)";
   }
 };
 
