@@ -2,6 +2,7 @@
 // of both and tells its listener, once for each change and at least once a second.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -28,9 +29,7 @@ class Monitor {
 
   // A plan of this cost, a bound that holds for every plan: news only if better than all before.
   void found(std::string_view engine, double cost) { change(engine, cost, 0); }
-  void bounded(std::string_view engine, double lower_bound) {
-    change(engine, std::numeric_limits<double>::infinity(), lower_bound);
-  }
+  void bounded(std::string_view engine, double lower_bound) { change(engine, infinity, lower_bound); }
   // `steps` more kernels have been priced. Cheap enough for once a layer, not for once a kernel.
   void worked(std::string_view engine, std::uint64_t steps) {
     const std::lock_guard lock(mutex_);
@@ -42,11 +41,14 @@ class Monitor {
  private:
   using Clock = std::chrono::steady_clock;
   static constexpr double quiet_seconds = 1;
+  static constexpr double infinity = std::numeric_limits<double>::infinity();
 
   double elapsed() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
   void change(std::string_view engine, double cost, double lower_bound) {
     const std::lock_guard lock(mutex_);
-    if (!(cost < now_.cost) && !(lower_bound > now_.lower_bound)) return;
+    // Sums in another order are no news.
+    const bool cheaper = cost < now_.cost * (1 - 1e-12) || (cost < now_.cost && now_.cost == infinity);
+    if (!cheaper && !(lower_bound > now_.lower_bound * (1 + 1e-12))) return;
     now_.cost = std::min(now_.cost, cost);
     now_.lower_bound = std::max(now_.lower_bound, lower_bound);
     tell(engine, elapsed());

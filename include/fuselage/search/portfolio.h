@@ -52,7 +52,7 @@ class Portfolio {
   }
 
   Outcome<State, Kernel> run() {
-    tell(0);
+    tell();
     add_exact();
     workers_[0]->allowance = options_.first_steps;
     round();
@@ -80,9 +80,8 @@ class Portfolio {
     Meter meter;
     std::uint64_t allowance;  // steps of its next round
     int doublings = 0;
-    int in_vain = 0;         // rounds without news, in a row
-    int sits_out = 0;        // rounds to come
-    std::uint64_t told = 0;  // steps that the monitor knows of
+    int in_vain = 0;   // rounds without news, in a row
+    int sits_out = 0;  // rounds to come
     bool finished = false;
     bool retired() const { return finished || meter.reason() != StopReason::exhausted; }
   };
@@ -167,11 +166,10 @@ class Portfolio {
     }
     const std::uint64_t left = options_.budget.steps - std::min(options_.budget.steps, steps());
     const double share = wanted <= left ? 1.0 : static_cast<double>(left) / static_cast<double>(wanted);
-    for (Worker* worker : active) {
-      const auto part = static_cast<std::uint64_t>(share * static_cast<double>(worker->allowance));
-      worker->meter.pause_after(std::max<std::uint64_t>(1, part));
-    }
-    const auto work = [&](std::size_t i) { active[i]->finished = active[i]->run(); };
+    const auto work = [&](std::size_t i) {
+      const double part = share * static_cast<double>(active[i]->allowance);
+      go_on(*active[i], std::max<std::uint64_t>(1, static_cast<std::uint64_t>(part)));
+    };
     if (options_.threads > 1)
       tbb::parallel_for(std::size_t{0}, active.size(), work, tbb::simple_partitioner());
     else
@@ -181,6 +179,20 @@ class Portfolio {
     exchange();
     for (Worker* worker : active)
       reward(*worker, worker->best().cost < cost_before || worker->lower_bound() > bound_before);
+  }
+
+  // In slices, so that who watches hears of it.
+  void go_on(Worker& worker, std::uint64_t steps) {
+    constexpr std::uint64_t slice = 1 << 15;
+    const std::uint64_t end = worker.meter.steps() + steps;
+    while (!worker.retired() && worker.meter.steps() < end) {
+      const std::uint64_t before = worker.meter.steps();
+      worker.meter.pause_after(std::min(slice, end - before));
+      worker.finished = worker.run();
+      if (!options_.monitor) continue;
+      options_.monitor->worked(worker.name, worker.meter.steps() - before);
+      if (worker.best().found()) options_.monitor->found(worker.name, worker.best().cost);
+    }
   }
 
   // Exact and beam make their way without news; the others rest a little longer each time they come back with
@@ -205,13 +217,11 @@ class Portfolio {
     }
     for (const auto& worker : workers_)
       if (best_.found() && !worker->retired()) worker->offer(best_);
-    for (const auto& worker : workers_)
-      tell(worker->meter.steps() - std::exchange(worker->told, worker->meter.steps()));
+    tell();
   }
 
-  void tell(std::uint64_t more_steps) {
+  void tell() {
     if (!options_.monitor) return;
-    options_.monitor->worked(engine_, more_steps);
     if (best_.found()) options_.monitor->found(engine_, best_.cost);
     options_.monitor->bounded(engine_, bound_);
   }
