@@ -144,9 +144,9 @@ ChildAnswer in_child(const std::function<Json()>& work) {
   return {Json::parse(answer), std::int64_t{usage.ru_maxrss} * 1024};
 }
 
-Measured watch_in_child(const Workload& workload, const oracle::SolveOptions& options) {
+Measured watch_in_child(const std::function<Workload()>& make, const oracle::SolveOptions& options) {
   try {
-    const ChildAnswer answer = in_child([&] { return to_json(watch(workload, options)); });
+    const ChildAnswer answer = in_child([&] { return to_json(watch(make(), options)); });
     Measured m = from_json(answer.value);
     m.peak_bytes = answer.peak_bytes;
     return m;

@@ -54,9 +54,9 @@ struct ChildAnswer {
 };
 ChildAnswer in_child(const std::function<nlohmann::json()>& work);
 
-// watch() in a child; a search whose process was ended (for memory, say) has found nothing, and `stop` says
-// so.
-Measured watch_in_child(const Workload& workload, const oracle::SolveOptions& options);
+// watch() in a child, which makes the graph too; a search whose process was ended (for memory, say) has found
+// nothing, and `stop` says so.
+Measured watch_in_child(const std::function<Workload()>& make, const oracle::SolveOptions& options);
 
 // Means, medians and the like of what was measured. Zero, if there is nothing.
 double mean(const std::vector<double>& values);

@@ -43,10 +43,11 @@ Comparison compare(const Workload& workload, double seconds, int threads) {
   options.threads = threads;
   options.budget.wall_seconds = seconds;
   options.budget.bytes = limit_bytes;
+  const auto make = [&] { return workload; };
   Comparison comparison;
-  comparison.fixed_order = watch_in_child(workload, options);
+  comparison.fixed_order = watch_in_child(make, options);
   options.order = walk::Order::free;
-  comparison.free_order = watch_in_child(workload, options);
+  comparison.free_order = watch_in_child(make, options);
   comparison.down_sets = count_down_sets(workload.graph);
   return comparison;
 }
