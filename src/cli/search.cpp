@@ -205,7 +205,6 @@ int search(SearchOptions options) {
                      .log = SearchLog(!options.quiet, !options.log.empty()),
                      .store = SearchStore(options.store, !options.no_store)};
   const std::vector<Answer> answers = search_all(workloads, session);
-  if (!options.log.empty()) write_file_atomically(options.log, session.log.text());
   if (options.json) {
     write_stdout(search_json(answers, options.solve).dump(2, ' ', false, Json::error_handler_t::replace) +
                  '\n');
@@ -213,6 +212,8 @@ int search(SearchOptions options) {
     write_stdout(search_table(answers, options.solve));
     if (!options.out.empty()) write_stdout(plans_line(answers, options.out));
   }
+  // The answer is out before anything can go wrong with the log.
+  if (!options.log.empty()) write_file_atomically(options.log, session.log.text());
   int exit_code = exit_ok;
   for (const Answer& answer : answers) {
     if (!answer.error.empty()) print_error(answer.error);

@@ -198,13 +198,19 @@ Outcome find(const Workload& workload, const walk::RunTable& runs, const SolveOp
   const bool starts_from_plan = options.engine == Engine::automatic || options.engine == Engine::local;
   Incumbent start;
   if (starts_from_plan) start = start_plan(problem, workload, runs, options);
-  if (start.found() && options.monitor) options.monitor->found("start", start.cost);
+  const auto tell = [&](const walk::WalkProblem& about) {
+    if (!options.monitor) return;
+    if (start.found()) options.monitor->found("start", start.cost);
+    options.monitor->bounded("start", about.bound(about.initial()));
+  };
+  tell(problem);
   SolveOptions rest = options;
   const double set_up = seconds_per_node * workload.graph.size();
   if (space.tight_bounds || options.budget.wall_seconds - clock.seconds() < set_up)
     return run_engine(problem, rest, start);
   space.tight_bounds = true;
   const walk::WalkProblem tight(workload.graph, workload.hardware, runs, space);
+  tell(tight);
   rest.budget.wall_seconds -= clock.seconds();
   return run_engine(tight, rest, start);
 }

@@ -82,7 +82,7 @@ class BeamSearch {
     // In a space that was capped only the start's own bound holds.
     if (complete_) bound_ = std::max(bound_, std::min(sweep_->open_bound(), best_.cost));
     exhausted_ = !sweep_->dropped_any();
-    finished_ = exhausted_ || width_ >= options_.width;
+    finished_ = !sweep_->narrowed() || width_ >= options_.width;
     if (finished_) return;
     states_ += sweep_->states();
     begin(std::min(options_.width, width_ > unlimited / 4 ? unlimited : width_ * 4));

@@ -91,6 +91,7 @@ class Sweep {
     return least;
   }
   bool dropped_any() const { return dropped_any_; }  // has the width or the guide left something out?
+  bool narrowed() const { return narrowed_; }        // has the width?
   bool complete() const { return complete_; }        // did every state declare all that matters?
   std::uint64_t states() const { return states_; }   // expanded
   std::uint64_t bytes() const { return held_ * sizeof(Entry) + steps_kept_ * sizeof(Step); }
@@ -303,10 +304,12 @@ class Sweep {
     late_.clear();
     chosen_.clear();
     for (const auto& [order, i] : ranking_) {
-      if (chosen_.size() == options_.width)
+      if (chosen_.size() == options_.width) {
         drop(arrivals[i].estimate);
-      else if (keep(arrivals, i))
+        narrowed_ = true;
+      } else if (keep(arrivals, i)) {
         chosen_.push_back(i);
+      }
     }
     current_.reserve(chosen_.size());
     for (std::uint32_t i : chosen_) current_.push_back(std::move(arrivals[i]));
@@ -423,6 +426,7 @@ class Sweep {
   double upper_bound_ = infinite_cost;
   double dropped_ = infinite_cost;
   bool dropped_any_ = false;
+  bool narrowed_ = false;
   bool complete_ = true;
   Incumbent<Kernel> best_;
   std::vector<State> deepest_;
