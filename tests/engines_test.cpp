@@ -15,6 +15,7 @@
 #include "fuselage/oracle/simulate.h"
 #include "fuselage/oracle/solve.h"
 #include "fuselage/search/beam.h"
+#include "fuselage/search/mcts.h"
 #include "fuselage/walk/generator.h"
 #include "heads.h"
 #include "random_graphs.h"
@@ -187,6 +188,20 @@ TEST_P(EngineBudgets, a_larger_one_is_never_worse_order_free) {
   HeadsOptions heads = {.heads = 6};
   heads.hardware.fast_mem_capacity = 48 << 10;  // neither tight nor ample: hard to prove
   rise(heads_workload(heads), {Rules::physical, Order::free});
+}
+
+// A plan that is better than the search knows would be lost to one that it believes better.
+TEST(Engines, what_is_claimed_under_seed_is_what_is_charged) {
+  for (int nodes = 20; nodes < 50; nodes += 3)
+    for (const std::uint64_t steps : {1U, 300U, 8000U}) {
+      const Workload w = dense_graph(nodes, 0.7);
+      const walk::RunTable runs(w.graph, w.hardware);
+      const walk::WalkProblem problem(w.graph, w.hardware, runs, {.rules = Rules::seed});
+      const auto outcome = search::mcts(problem, {.budget = {.steps = steps}, .seed = 1});
+      const auto checked =
+          simulate(w.graph, w.hardware, problem.plan_of(outcome.plan), {.rules = Rules::seed});
+      EXPECT_NEAR(checked.latency, outcome.cost, 1e-9 * outcome.cost) << nodes << ' ' << steps;
+    }
 }
 
 TEST_P(EngineBudgets, same_search_twice_is_the_same) {

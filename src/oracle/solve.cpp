@@ -70,17 +70,9 @@ std::optional<walk::Plan> baseline_plan(const Workload& workload, const walk::Ru
   return play(context, options.rules, walk::actions_of(wanted));
 }
 
-// What an engine claims of its plan.
-struct Claim {
-  double cost = 0;
-  bool proven = false;
-};
-
-// The price of the independent check is the one that is reported. A plan that isn't proven may be better than
-// claimed: under `seed` a kernel need not say that it retains what the next one buys, and then its store is
-// saved.
+// The price of the independent check is the one that is reported.
 void reprice(Solution& solution, const Workload& workload, const SolveOptions& options,
-             std::optional<Claim> claim) {
+             std::optional<double> claimed) {
   const Simulation checked = simulate(workload.graph, workload.hardware, solution.plan,
                                       {.rules = options.rules, .order = options.order});
   if (checked.fault)
@@ -89,12 +81,9 @@ void reprice(Solution& solution, const Workload& workload, const SolveOptions& o
   solution.latency = checked.latency;
   solution.charges = charges(workload.graph, checked);
   solution.cost = objective(solution.charges, options.price);
-  if (!claim) return;
-  const double off = claim->cost - solution.cost;
-  const bool modest = off > 0 && options.rules == Rules::seed && !claim->proven;
-  if (std::abs(off) > 1e-9 * solution.cost && !modest)
+  if (claimed && std::abs(*claimed - solution.cost) > 1e-9 * solution.cost)
     throw std::logic_error(fmt::format("{}: the search claims {} cycles, the check finds {}", workload.name,
-                                       claim->cost, solution.cost));
+                                       *claimed, solution.cost));
 }
 
 using Outcome = search::Outcome<walk::State, walk::Kernel>;
@@ -284,7 +273,7 @@ Solution solve(const Workload& workload, const SolveOptions& options) {
   if (!outcome.found) return solution;
   solution.plan = problem.plan_of(outcome.plan);
   const bool proven = solution.proof == search::Proof::optimal;
-  reprice(solution, workload, options, Claim{.cost = outcome.cost, .proven = proven});
+  reprice(solution, workload, options, outcome.cost);
   solution.lower_bound = proven ? solution.cost : std::min(outcome.lower_bound, solution.cost);
   return solution;
 }

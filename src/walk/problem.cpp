@@ -150,6 +150,7 @@ std::uint64_t WalkProblem::key(const State& s) const {
   std::uint64_t hash = mix(dominance_class(s), s.resident);
   hash = mix(hash, s.unwritten);
   hash = mix(mix(hash, static_cast<std::uint64_t>(s.slack)), static_cast<std::uint64_t>(s.owed));
+  hash = mix(hash, static_cast<std::uint64_t>(s.unsaved));
   hash = mix(hash, static_cast<std::uint64_t>(s.traffic));
   return mix(hash, static_cast<std::uint64_t>(s.held) * 2 + (s.open ? 1 : 0));
 }

@@ -53,6 +53,21 @@ WalkProblem::Cost WalkProblem::price_fallback(const State& s, const Kernel& k) c
   return total;
 }
 
+// A kernel that waits for its computing saves nothing by retaining more, and is not declared with more
+// retained: from that one everything can be bought.
+int WalkProblem::unsaved_after(const State& s, const Kernel& k) const {
+  constexpr double margin = 1 + 1e-12;  // of sums in another order
+  constexpr int none = std::numeric_limits<int>::max();
+  const Run& run = runs_.run(k.first, k.count);
+  int first = none;
+  for (NodeId x : runs_.outputs(run))
+    if (runs_.last_use(x) >= run.end() && bytes(x) <= k.slack && !holds(k.retain, x) && !holds(s.resident, x))
+      first = std::min(first, graph_.position(x));
+  if (first == none || traffic_matters_) return first;
+  const double busy = run.cycles[static_cast<std::size_t>(k.tile)] + hardware_.kernel_launch_cost;
+  return price_seed(s, k).latency > busy * margin ? first : none;
+}
+
 State WalkProblem::apply_seed(const State& s, const Kernel& k) const {
   State next;
   next.position = k.first + k.count;
@@ -60,6 +75,7 @@ State WalkProblem::apply_seed(const State& s, const Kernel& k) const {
   if (k.slack >= 0) {
     next.held = k.fallback ? s.held + k.count : 1;
     next.owed = k.fallback ? owed_after(s, k) : 0;
+    next.unsaved = k.fallback ? s.unsaved : unsaved_after(s, k);
   }
   const auto keep = [&](const IdList& ids) {
     for (NodeId x : ids) {

@@ -33,6 +33,7 @@
 #include <algorithm>
 #include <boost/container/small_vector.hpp>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -57,6 +58,9 @@ struct State {
   IdList resident;          // sorted ids
   IdList unwritten;         // physical: residents without a copy in slow memory, sorted
   std::int64_t slack = -1;  // seed: bytes that the kernel before left unused; -1 = it can retain nothing more
+  // seed: what the kernel that slack is of made from this position on and didn't retain can't be bought: it
+  // would have saved a store there, and that kernel with it retained is declared too.
+  int unsaved = std::numeric_limits<int>::max();
   std::int64_t owed = 0;    // seed: bytes to be bought next, or a node would fit that was said not to
   std::int64_t traffic = 0;  // bytes moved so far; 0 where nothing limits them
 
@@ -129,7 +133,9 @@ class WalkProblem {
   Charges charges(const State& s, const Kernel& k) const;
   // May s still buy x from the kernel before? Not if a node has read it since: that one had the choice.
   bool can_buy(const State& s, NodeId x) const {
-    return bytes(x) <= s.slack && (s.held <= 1 || runs_.next_use(x, s.position - s.held + 1) >= s.position);
+    const int at = graph_.position(x);
+    return bytes(x) <= s.slack && (at < s.unsaved || at > s.position - s.held) &&
+           (s.held <= 1 || runs_.next_use(x, s.position - s.held + 1) >= s.position);
   }
 
   // Bytes of fast memory that a kernel takes under `physical`; more than the capacity = not executable.
@@ -207,6 +213,7 @@ class WalkProblem {
   bool kernels_seed(const State& s, std::vector<Kernel>& out) const;
   bool kernels_physical(const State& s, std::vector<Kernel>& out) const;
   Cost price_seed(const State& s, const Kernel& k) const;
+  int unsaved_after(const State& s, const Kernel& k) const;
   Cost price_fallback(const State& s, const Kernel& k) const;
   Cost price_physical(const State& s, const Kernel& k) const;
   State apply_seed(const State& s, const Kernel& k) const;
