@@ -12,6 +12,7 @@
 
 #include "frontier.h"
 #include "fuselage/core/error.h"
+#include "towers.h"
 
 namespace fuselage::walk {
 namespace {
@@ -78,7 +79,10 @@ void WalkProblem::prepare() {
   latency_only_ = options_.price == Price{} && !options_.most_traffic && !passes_phantoms_;
   if (traffic_matters_) bound_traffic();
   bound_suffixes();
-  if (options_.order == Order::free) frontier_ = std::make_shared<Frontier>(graph_);
+  if (options_.order == Order::free) {
+    frontier_ = std::make_shared<Frontier>(graph_);
+    if (auto towers = std::make_shared<Towers>(graph_); !towers->empty()) towers_ = std::move(towers);
+  }
   if (options_.rules == Rules::physical) bound_tightly();
 }
 
@@ -173,16 +177,14 @@ bool WalkProblem::kernels(const State& s, std::vector<Kernel>& out) const {
 }
 
 Plan WalkProblem::plan_of(const std::vector<Kernel>& kernels) const {
+  if (options_.order == Order::free) return plan_of_free(kernels);
   Plan plan;
   std::size_t last_valid = 0;
   for (const Kernel& k : kernels) {
     PlanKernel out{.nodes = {},
                    .tile = tiles[static_cast<std::size_t>(k.tile)],
                    .retain = {k.retain.begin(), k.retain.end()}};
-    if (options_.order == Order::free)
-      for (NodeId at : k.nodes) out.nodes.push_back(node_at(at));
-    else
-      for (int at = k.first; at < k.first + k.count; ++at) out.nodes.push_back(node_at(at));
+    for (int at = k.first; at < k.first + k.count; ++at) out.nodes.push_back(node_at(at));
     if (!k.bought.empty()) {
       std::vector<NodeId>& retain = plan[last_valid].retain;
       for (NodeId x : k.bought)
@@ -190,6 +192,27 @@ Plan WalkProblem::plan_of(const std::vector<Kernel>& kernels) const {
     }
     plan.push_back(std::move(out));
     if (!k.fallback) last_valid = plan.size() - 1;
+  }
+  return plan;
+}
+
+// Kernels speak of sorted states (towers.h); a plan speaks of the graph.
+Plan WalkProblem::plan_of_free(const std::vector<Kernel>& kernels) const {
+  Plan plan;
+  Labels labels(graph_);
+  State state = initial();
+  for (const Kernel& k : kernels) {
+    std::vector<int> positions;
+    for (int at : k.nodes) positions.push_back(labels.actual(at));
+    std::sort(positions.begin(), positions.end());
+    PlanKernel& out = plan.emplace_back();
+    out.tile = tiles[static_cast<std::size_t>(k.tile)];
+    for (int at : positions) out.nodes.push_back(node_at(at));
+    for (NodeId x : k.retain) out.retain.push_back(labels.actual_id(x));
+    std::sort(out.retain.begin(), out.retain.end());
+    if (!towers_) continue;
+    labels.move(towers_->sorting(move(state, k)));
+    state = apply(state, k);
   }
   return plan;
 }

@@ -6,17 +6,20 @@
 #include "fit.h"
 #include "fuselage/core/error.h"
 #include "id_list.h"
+#include "towers.h"
 
 namespace fuselage::walk {
 
 class PlanReader {
  public:
-  explicit PlanReader(const WalkProblem& problem) : p_(problem), state_(problem.initial()) {}
+  explicit PlanReader(const WalkProblem& problem)
+      : p_(problem), state_(problem.initial()), labels_(problem.graph_) {}
 
   std::vector<Kernel> read(const Plan& plan) {
     for (const PlanKernel& k : plan) {
       check_ids(k);
-      kernels_.push_back(p_.options_.rules == Rules::physical ? physical(k) : seed(k));
+      kernels_.push_back(p_.options_.rules == Rules::physical ? physical(sorted(k)) : seed(k));
+      if (p_.towers_) labels_.move(p_.towers_->sorting(p_.move(state_, kernels_.back())));
       state_ = p_.apply(state_, kernels_.back());
     }
     if (state_.open || p_.progress(state_) != p_.end_)
@@ -26,6 +29,14 @@ class PlanReader {
   }
 
  private:
+  // In the names of the sorted state (towers.h).
+  PlanKernel sorted(PlanKernel k) const {
+    if (!p_.towers_) return k;
+    for (std::vector<NodeId>* ids : {&k.nodes, &k.retain})
+      for (NodeId& x : *ids) x = labels_.sorted_id(x);
+    return k;
+  }
+
   template <class... Args>
   [[noreturn]] void refuse(fmt::format_string<Args...> format, Args&&... args) const {
     fail("plan: kernel {}: {}", kernels_.size(), fmt::format(format, std::forward<Args>(args)...));
@@ -138,6 +149,7 @@ class PlanReader {
 
   const WalkProblem& p_;
   State state_;
+  Labels labels_;
   std::vector<Kernel> kernels_;
 };
 

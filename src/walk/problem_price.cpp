@@ -4,6 +4,7 @@
 
 #include "fuselage/walk/problem.h"
 #include "id_list.h"
+#include "towers.h"
 
 namespace fuselage::walk {
 namespace {
@@ -67,7 +68,9 @@ State WalkProblem::move(const State& s, const Kernel& k) const {
 State WalkProblem::apply(const State& s, const Kernel& k) const {
   State next = move(s, k);
   if (options_.most_traffic) next.traffic = s.traffic + cost_of(s, k).bytes;
-  return next;
+  if (!towers_) return next;
+  const std::vector<int> to = towers_->sorting(next);
+  return to.empty() ? next : towers_->moved(next, to);
 }
 
 // The seed's accounting always charges last uses; under `physical` a run may find everything resident.

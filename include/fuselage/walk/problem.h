@@ -61,7 +61,7 @@ struct State {
   // seed: what the kernel that slack is of made from this position on and didn't retain can't be bought: it
   // would have saved a store there, and that kernel with it retained is declared too.
   int unsaved = std::numeric_limits<int>::max();
-  std::int64_t owed = 0;    // seed: bytes to be bought next, or a node would fit that was said not to
+  std::int64_t owed = 0;     // seed: bytes to be bought next, or a node would fit that was said not to
   std::int64_t traffic = 0;  // bytes moved so far; 0 where nothing limits them
 
   friend bool operator==(const State&, const State&) = default;
@@ -93,6 +93,7 @@ struct ProblemOptions {
 
 class Frontier;
 class ResidencyBound;
+class Towers;
 
 class WalkProblem {
  public:
@@ -192,6 +193,7 @@ class WalkProblem {
     return run.count == 1 || options_.rules == Rules::physical ||
            run.slices[static_cast<std::size_t>(lowest_tile_)] <= hardware_.fast_mem_capacity;
   }
+  Plan plan_of_free(const std::vector<Kernel>& kernels) const;
   void bound_suffixes();
   void bound_tightly();
   void bound_traffic();
@@ -252,6 +254,7 @@ class WalkProblem {
   std::vector<double> suffix_share_;
   std::vector<double> reload_;  // physical, by node: cycles that loading it once more costs; may be empty
   std::shared_ptr<const Frontier> frontier_;               // order free
+  std::shared_ptr<const Towers> towers_;                   // order free; none: no parts can be exchanged
   std::shared_ptr<const ResidencyBound> residency_bound_;  // physical, fixed order
   // Only where traffic matters. Fixed order, by position: bytes that everything from there moves at least,
   // under `physical` if nothing is resident.
