@@ -166,6 +166,8 @@ class Portfolio {
     }
     const std::uint64_t left = options_.budget.steps - std::min(options_.budget.steps, steps());
     const double share = wanted <= left ? 1.0 : static_cast<double>(left) / static_cast<double>(wanted);
+    // A round that is cut short is the last: a larger budget then goes on where this one ends.
+    cut_short_ = share < 1;
     const auto work = [&](std::size_t i) {
       const double part = share * static_cast<double>(active[i]->allowance);
       go_on(*active[i], std::max<std::uint64_t>(1, static_cast<std::uint64_t>(part)));
@@ -243,7 +245,7 @@ class Portfolio {
 
   bool going_on() {
     if (exact_->infeasible() || proof() != Proof::none) return false;
-    if (steps() >= options_.budget.steps) return stop(StopReason::steps);
+    if (cut_short_ || steps() >= options_.budget.steps) return stop(StopReason::steps);
     bool proves = false;  // is anybody left who can end this with a proof?
     for (const auto& worker : workers_) {
       const StopReason reason = worker->meter.reason();
@@ -290,6 +292,7 @@ class Portfolio {
   Incumbent<Kernel> best_;
   std::string_view engine_ = "exact";  // whose plan that is
   double bound_ = 0;
+  bool cut_short_ = false;
   StopReason stop_ = StopReason::exhausted;
 };
 
