@@ -28,6 +28,13 @@ class ClassTable {
     }
     return members_[at];
   }
+  // The same without making room for a new class: null if there is none. Safe to call from several threads.
+  const std::vector<std::uint32_t>* find(std::uint64_t name) const {
+    if (used_ == 0) return nullptr;
+    if (used_ == 1) return name == only_ ? &members_[0] : nullptr;
+    const auto at = index_.find(name);
+    return at == index_.end() ? nullptr : &members_[at->second];
+  }
 
  private:
   std::vector<std::vector<std::uint32_t>> members_;

@@ -8,6 +8,7 @@
 // plan is replayed. A pass can be paused after any batch of states and go on later.
 #pragma once
 
+#include <tbb/blocked_range.h>
 #include <tbb/parallel_for.h>
 
 #include <algorithm>
@@ -102,6 +103,7 @@ class Sweep {
   static constexpr bool guided = !std::is_same_v<G, KeepAll>;
   static constexpr std::size_t batch = 64;            // states between two looks at the meter
   static constexpr std::uint64_t most_priced = 4096;  // kernels between two looks, before the last state's
+  static constexpr std::size_t block = 64;            // arrivals that are compared with the kept ones at once
   static constexpr std::size_t share = 8;             // states of one task
   static constexpr std::size_t siblings = 8;          // arrivals that a new one is compared with at once
   static constexpr std::size_t most_rivals = 512;
@@ -303,12 +305,19 @@ class Sweep {
     classes_.clear();
     late_.clear();
     chosen_.clear();
-    for (const auto& [order, i] : ranking_) {
-      if (chosen_.size() == options_.width) {
-        drop(arrivals[i].estimate);
-        narrowed_ = true;
-      } else if (keep(arrivals, i)) {
-        chosen_.push_back(i);
+    for (std::size_t begin = 0; begin < ranking_.size(); begin += block) {
+      const std::size_t end = std::min(ranking_.size(), begin + block);
+      beaten_.assign(end - begin, 0);
+      looked_at_.assign(end - begin, 0);
+      if (options_.threads > 1 && chosen_.size() >= block) look_for_beaten(arrivals, begin, end);
+      for (std::size_t r = begin; r < end; ++r) {
+        const std::uint32_t i = ranking_[r].second;
+        if (chosen_.size() == options_.width) {
+          drop(arrivals[i].estimate);
+          narrowed_ = true;
+        } else if (!beaten_[r - begin] && keep(arrivals, i, looked_at_[r - begin])) {
+          chosen_.push_back(i);
+        }
       }
     }
     current_.reserve(chosen_.size());
@@ -316,14 +325,34 @@ class Sweep {
     states_ += current_.size();
   }
 
+  // Most of the comparisons of a block of arrivals are with those kept before it, and can be made at once.
+  void look_for_beaten(const Layer& arrivals, std::size_t begin, std::size_t end) {
+    if constexpr (HasDominance<P>) {
+      if (chosen_.size() == options_.width) return;
+      tbb::parallel_for(tbb::blocked_range<std::size_t>(begin, end, block / 8), [&](const auto& range) {
+        for (std::size_t r = range.begin(); r < range.end(); ++r) {
+          const Entry& entry = arrivals[ranking_[r].second];
+          const auto* rivals = classes_.find(problem_.dominance_class(entry.state));
+          const std::size_t compared = rivals ? std::min(rivals->size(), most_rivals) : 0;
+          for (std::size_t at = 0; at < compared && !beaten_[r - begin]; ++at) {
+            const Entry& other = arrivals[(*rivals)[at]];
+            if (problem_.dominates(other.state, other.cost, entry.state, entry.cost)) beaten_[r - begin] = 1;
+          }
+          looked_at_[r - begin] = compared;
+        }
+      });
+    }
+  }
+
   // Is arrival i undominated by those kept before it? Then it joins its class. In a class of very many only
   // the cheapest are compared with, and equal states are found by their keys: a dominated state more costs
   // time, not the proof.
-  bool keep(const Layer& arrivals, std::uint32_t i) {
+  // `looked_at`: so many of its rivals are known not to beat it.
+  bool keep(const Layer& arrivals, std::uint32_t i, std::size_t looked_at) {
     const Entry& entry = arrivals[i];
     std::vector<std::uint32_t>& rivals = rivals_of(entry.state);
     const std::size_t compared = std::min(rivals.size(), most_rivals);
-    for (std::size_t r = 0; r < compared; ++r) {
+    for (std::size_t r = looked_at; r < compared; ++r) {
       const Entry& other = arrivals[rivals[r]];
       if constexpr (HasDominance<P>) {
         if (problem_.dominates(other.state, other.cost, entry.state, entry.cost)) return false;
@@ -418,6 +447,8 @@ class Sweep {
   std::vector<Layer> spare_;
   std::vector<std::pair<double, std::uint32_t>> ranking_;
   std::vector<std::uint32_t> chosen_;
+  std::vector<char> beaten_;  // of a block of arrivals
+  std::vector<std::size_t> looked_at_;
   ClassTable classes_;
   ClassTable late_;  // by key: states that came after most_rivals of their class
   Desk desk_;
