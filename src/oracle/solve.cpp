@@ -38,17 +38,14 @@ void check_something_fits(const Workload& workload, const walk::RunTable& runs) 
         workload.graph.order()[static_cast<std::size_t>(easiest->first)], least, least - capacity);
 }
 
-void set_baselines(Solution& solution, const Workload& workload, const walk::RunTable& runs, Rules rules) {
-  if (rules != Rules::physical) {
-    solution.greedy_latency = walk::greedy(workload.graph, workload.hardware).latency;
-    solution.naive_latency = walk::naive_latency(workload.graph, workload.hardware);
-    return;
-  }
-  if (const auto greedy = walk::greedy_physical(workload.graph, workload.hardware, runs))
-    solution.greedy_latency = greedy->latency;
-  if (const auto naive = walk::naive_physical(workload.graph, workload.hardware, runs))
-    solution.naive_latency = naive->latency;
-}
+// The two baselines as a plan of the rule set, and what the rule set says they cost. Under the seed's rules
+// the figures are the environment's, which no plan needs to have.
+struct Baselines {
+  std::optional<double> greedy_latency = {};
+  std::optional<double> naive_latency = {};
+  std::optional<walk::Plan> greedy = {};
+  std::optional<walk::Plan> naive = {};
+};
 
 walk::Plan singles(const Graph& graph) {
   walk::Plan plan;
@@ -56,18 +53,26 @@ walk::Plan singles(const Graph& graph) {
   return plan;
 }
 
-std::optional<walk::Plan> baseline_plan(const Workload& workload, const walk::RunTable& runs,
-                                        const SolveOptions& options) {
-  const bool greedy = options.engine == Engine::greedy;
-  if (options.rules == Rules::physical) {
-    auto result = greedy ? walk::greedy_physical(workload.graph, workload.hardware, runs)
-                         : walk::naive_physical(workload.graph, workload.hardware, runs);
-    return result ? std::optional(std::move(result->plan)) : std::nullopt;
+Baselines baselines_of(const Workload& workload, const walk::RunTable& runs, Rules rules) {
+  const auto& [name, graph, hardware] = workload;
+  Baselines both;
+  if (rules == Rules::physical) {
+    if (auto greedy = walk::greedy_physical(graph, hardware, runs)) {
+      both.greedy_latency = greedy->latency;
+      both.greedy = std::move(greedy->plan);
+    }
+    if (auto naive = walk::naive_physical(graph, hardware, runs)) {
+      both.naive_latency = naive->latency;
+      both.naive = std::move(naive->plan);
+    }
+    return both;
   }
+  both.greedy_latency = walk::greedy(graph, hardware).latency;
+  both.naive_latency = walk::naive_latency(graph, hardware);
   const walk::EpisodeContext context(workload);
-  const walk::Plan wanted =
-      greedy ? walk::greedy_groups(workload.graph, workload.hardware) : singles(workload.graph);
-  return play(context, options.rules, walk::actions_of(wanted));
+  both.greedy = play(context, rules, walk::actions_of(walk::greedy_groups(graph, hardware)));
+  both.naive = play(context, rules, walk::actions_of(singles(graph)));
+  return both;
 }
 
 // The price of the independent check is the one that is reported.
@@ -113,17 +118,15 @@ Incumbent incumbent_of(const walk::WalkProblem& problem, const walk::Plan& plan)
   return incumbent;
 }
 
-// The baseline that a search starts from: greedy or naive, whichever is cheaper; none if both get stuck. None
-// either in a restricted space, which it may lie outside of.
-Incumbent start_plan(const walk::WalkProblem& problem, const Workload& workload, const walk::RunTable& runs,
-                     SolveOptions options) {
+// The baseline that a search starts from, whichever is cheaper; none if both get stuck. None either in a
+// restricted space, which it may lie outside of.
+Incumbent start_plan(const walk::WalkProblem& problem, const Baselines& baselines,
+                     const SolveOptions& options) {
   Incumbent start;
   if (is_restricted(options)) return start;
-  for (const Engine engine : {Engine::greedy, Engine::naive}) {
-    options.engine = engine;
-    const auto plan = baseline_plan(workload, runs, options);
-    if (!plan) continue;
-    Incumbent incumbent = incumbent_of(problem, *plan);
+  for (const auto* plan : {&baselines.greedy, &baselines.naive}) {
+    if (!*plan) continue;
+    Incumbent incumbent = incumbent_of(problem, **plan);
     if (incumbent.cost < start.cost) start = std::move(incumbent);
   }
   return start;
@@ -177,7 +180,24 @@ Outcome run_engine(const walk::WalkProblem& problem, const SolveOptions& options
 constexpr int large_graph = 1000;
 constexpr double seconds_per_node = 5e-5;
 
-Outcome find(const Workload& workload, const walk::RunTable& runs, const SolveOptions& options) {
+// The engine's answer in the terms of the graph.
+void settle(Solution& solution, const walk::WalkProblem& problem, const Outcome& outcome) {
+  solution.found = outcome.found;
+  solution.stop = outcome.stop;
+  solution.steps = outcome.steps;
+  solution.states = outcome.states;
+  solution.seconds = outcome.seconds;
+  solution.lower_bound = outcome.lower_bound;
+  solution.proof = outcome.proof;
+  solution.cost = outcome.cost;
+  if (!outcome.engine.empty()) solution.engine = outcome.engine;
+  if (outcome.infeasible) solution.infeasible = problem.explain_infeasible(outcome.deepest);
+  if (outcome.found) solution.plan = problem.plan_of(outcome.plan);
+}
+
+// `solution.cost` is what the engine claims of its plan.
+void find(Solution& solution, const Workload& workload, const walk::RunTable& runs,
+          const Baselines& baselines, const SolveOptions& options) {
   const tbb::global_control threads(tbb::global_control::max_allowed_parallelism,
                                     static_cast<std::size_t>(std::max(1, options.threads)));
   walk::ProblemOptions space = space_of(options);
@@ -186,7 +206,7 @@ Outcome find(const Workload& workload, const walk::RunTable& runs, const SolveOp
   const walk::WalkProblem problem(workload.graph, workload.hardware, runs, space);
   const bool starts_from_plan = options.engine == Engine::automatic || options.engine == Engine::local;
   Incumbent start;
-  if (starts_from_plan) start = start_plan(problem, workload, runs, options);
+  if (starts_from_plan) start = start_plan(problem, baselines, options);
   const auto tell = [&](const walk::WalkProblem& about) {
     if (!options.monitor) return;
     if (start.found()) options.monitor->found("start", start.cost);
@@ -196,21 +216,15 @@ Outcome find(const Workload& workload, const walk::RunTable& runs, const SolveOp
   SolveOptions rest = options;
   const double set_up = seconds_per_node * workload.graph.size();
   if (space.tight_bounds || options.budget.wall_seconds - clock.seconds() < set_up)
-    return run_engine(problem, rest, start);
+    return settle(solution, problem, run_engine(problem, rest, start));
   space.tight_bounds = true;
   const walk::WalkProblem tight(workload.graph, workload.hardware, runs, space);
   tell(tight);
   rest.budget.wall_seconds -= clock.seconds();
-  return run_engine(tight, rest, start);
+  settle(solution, tight, run_engine(tight, rest, start));
 }
 
 }  // namespace
-
-std::optional<Engine> parse_engine(std::string_view text) {
-  for (std::size_t i = 0; i < engine_names.size(); ++i)
-    if (engine_names[i] == text) return static_cast<Engine>(i);
-  return std::nullopt;
-}
 
 std::optional<double> Solution::improvement() const {
   if (!found || !greedy_latency || *greedy_latency <= 0) return std::nullopt;
@@ -243,38 +257,27 @@ walk::Plan play(const walk::EpisodeContext& context, Rules rules, std::span<cons
 
 Solution solve(const Workload& workload, const SolveOptions& options) {
   Solution solution;
+  solution.engine = name(options.engine);
   const walk::RunTable runs(workload.graph, workload.hardware);
   if (options.order == walk::Order::fixed) check_something_fits(workload, runs);
-  set_baselines(solution, workload, runs, options.rules);
-  walk::ProblemOptions space = space_of(options);
+  Baselines baselines = baselines_of(workload, runs, options.rules);
+  solution.greedy_latency = baselines.greedy_latency;
+  solution.naive_latency = baselines.naive_latency;
   if (options.engine == Engine::greedy || options.engine == Engine::naive) {
-    const walk::WalkProblem problem(workload.graph, workload.hardware, runs, space);
-    auto plan = baseline_plan(workload, runs, options);
+    const walk::WalkProblem problem(workload.graph, workload.hardware, runs, space_of(options));
     solution.lower_bound = problem.bound(problem.initial());
-    solution.engine = name(options.engine);
+    auto& plan = options.engine == Engine::greedy ? baselines.greedy : baselines.naive;
     if (!plan) return solution;
     solution.found = true;
     solution.plan = std::move(*plan);
     reprice(solution, workload, options, std::nullopt);
     return solution;
   }
-  const Outcome outcome = find(workload, runs, options);
-  space.tight_bounds = false;
-  const walk::WalkProblem problem(workload.graph, workload.hardware, runs, space);
-  solution.found = outcome.found;
-  solution.stop = outcome.stop;
-  solution.steps = outcome.steps;
-  solution.states = outcome.states;
-  solution.seconds = outcome.seconds;
-  solution.lower_bound = outcome.lower_bound;
-  solution.proof = outcome.proof;
-  solution.engine = outcome.engine.empty() ? name(options.engine) : outcome.engine;
-  if (outcome.infeasible) solution.infeasible = problem.explain_infeasible(outcome.deepest);
-  if (!outcome.found) return solution;
-  solution.plan = problem.plan_of(outcome.plan);
+  find(solution, workload, runs, baselines, options);
+  if (!solution.found) return solution;
+  reprice(solution, workload, options, solution.cost);
   const bool proven = solution.proof == search::Proof::optimal;
-  reprice(solution, workload, options, outcome.cost);
-  solution.lower_bound = proven ? solution.cost : std::min(outcome.lower_bound, solution.cost);
+  solution.lower_bound = proven ? solution.cost : std::min(solution.lower_bound, solution.cost);
   return solution;
 }
 

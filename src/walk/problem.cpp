@@ -12,6 +12,7 @@
 
 #include "frontier.h"
 #include "fuselage/core/error.h"
+#include "mix.h"
 #include "towers.h"
 
 namespace fuselage::walk {
@@ -19,12 +20,7 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-std::uint64_t mix(std::uint64_t hash, std::uint64_t value) {
-  hash ^= value + 0x9e3779b97f4a7c15ULL + (hash << 6) + (hash >> 2);
-  return hash * 0xff51afd7ed558ccdULL;
-}
-
-std::uint64_t mix(std::uint64_t hash, const IdList& ids) {
+std::uint64_t mix_ids(std::uint64_t hash, const IdList& ids) {
   hash = mix(hash, ids.size());
   for (NodeId id : ids) hash = mix(hash, static_cast<std::uint64_t>(id));
   return hash;
@@ -151,8 +147,8 @@ double WalkProblem::most_phantoms_save() const {
 }
 
 std::uint64_t WalkProblem::key(const State& s) const {
-  std::uint64_t hash = mix(dominance_class(s), s.resident);
-  hash = mix(hash, s.unwritten);
+  std::uint64_t hash = mix_ids(dominance_class(s), s.resident);
+  hash = mix_ids(hash, s.unwritten);
   hash = mix(mix(hash, static_cast<std::uint64_t>(s.slack)), static_cast<std::uint64_t>(s.owed));
   hash = mix(hash, static_cast<std::uint64_t>(s.unsaved));
   hash = mix(hash, static_cast<std::uint64_t>(s.traffic));
@@ -161,7 +157,7 @@ std::uint64_t WalkProblem::key(const State& s) const {
 
 std::uint64_t WalkProblem::dominance_class(const State& s) const {
   if (options_.order == Order::fixed) return static_cast<std::uint64_t>(s.position);
-  return mix(mix(0, static_cast<std::uint64_t>(s.position)), s.ahead);
+  return mix_ids(mix(0, static_cast<std::uint64_t>(s.position)), s.ahead);
 }
 
 bool WalkProblem::dominates(const State& a, double cost_a, const State& b, double cost_b) const {

@@ -8,6 +8,7 @@
 #include "fuselage/walk/problem.h"
 #include "group.h"
 #include "id_list.h"
+#include "towers.h"
 
 namespace fuselage::walk {
 namespace {
@@ -400,10 +401,13 @@ WalkProblem::Infeasible WalkProblem::explain_infeasible(const std::vector<State>
       if (is_done(s, at)) positions.push_back(at);
     return positions;
   };
-  const State* first = &deepest.front();
-  for (const State& s : deepest)
-    if (done(s) < done(*first)) first = &s;
-  const State bare{.position = first->position, .ahead = first->ahead, .resident = {}, .unwritten = {}};
+  // A state also stands for those in which like parts have changed places (towers.h).
+  State bare;
+  for (const State& s : deepest) {
+    State candidate{.position = s.position, .ahead = s.ahead, .resident = {}, .unwritten = {}};
+    if (towers_) candidate = towers_->moved(candidate, towers_->earliest(candidate));
+    if (&s == &deepest.front() || done(candidate) < done(bare)) bare = std::move(candidate);
+  }
   std::vector<Kernel> none;
   return {.node = node_at(bare.position),
           .capacity = hardware_.fast_mem_capacity,

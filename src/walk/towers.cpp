@@ -5,17 +5,13 @@
 #include <numeric>
 
 #include "id_list.h"
+#include "mix.h"
 
 namespace fuselage::walk {
 namespace {
 
 constexpr int largest_graph = 2000;
 constexpr std::size_t largest_tower = 21;  // 3 bits a node in a signature
-
-std::uint64_t mix(std::uint64_t hash, std::uint64_t value) {
-  hash ^= value + 0x9e3779b97f4a7c15ULL + (hash << 6) + (hash >> 2);
-  return hash * 0xff51afd7ed558ccdULL;
-}
 
 std::uint64_t mix_sorted(std::uint64_t hash, std::span<const NodeId> ids,
                          const std::vector<std::uint64_t>& colours) {
@@ -166,6 +162,37 @@ std::vector<int> Towers::sorting(const State& state) const {
     for (std::size_t place = 0; place < rank.size(); ++place)
       for (std::size_t j = 0; j < group[place].size(); ++j)
         to[static_cast<std::size_t>(group[rank[place].second][j])] = group[place][j];
+  }
+  return to;
+}
+
+// Groups share no position, so each is arranged on its own; trying all arrangements is for small groups.
+std::vector<int> Towers::earliest(const State& state) const {
+  constexpr std::size_t largest_group = 8;
+  const auto is_done = [&](int at) {
+    return at < state.position || std::binary_search(state.ahead.begin(), state.ahead.end(), at);
+  };
+  std::vector<int> to(static_cast<std::size_t>(graph_.size()));
+  std::iota(to.begin(), to.end(), 0);
+  for (const Group& group : groups_) {
+    if (group.size() > largest_group) continue;
+    std::vector<std::size_t> place(group.size());
+    std::iota(place.begin(), place.end(), std::size_t{0});
+    std::vector<std::size_t> best_place = place;
+    std::vector<int> best;
+    do {
+      std::vector<int> done;
+      for (std::size_t i = 0; i < group.size(); ++i)
+        for (std::size_t j = 0; j < group[i].size(); ++j)
+          if (is_done(group[i][j])) done.push_back(group[place[i]][j]);
+      std::sort(done.begin(), done.end());
+      if (!best.empty() && !(done < best)) continue;
+      best = done;
+      best_place = place;
+    } while (std::next_permutation(place.begin(), place.end()));
+    for (std::size_t i = 0; i < group.size(); ++i)
+      for (std::size_t j = 0; j < group[i].size(); ++j)
+        to[static_cast<std::size_t>(group[i][j])] = group[best_place[i]][j];
   }
   return to;
 }

@@ -25,6 +25,9 @@ class Towers {
   // Where each position goes when the towers of a state are sorted, those that have most done first; empty if
   // they are sorted already.
   std::vector<int> sorting(const State& state) const;
+  // Of all exchanges the one whose done positions come first (lexicographically, sorted); empty: none is
+  // needed.
+  std::vector<int> earliest(const State& state) const;
   // The state with every position moved.
   State moved(const State& state, const std::vector<int>& to) const;
 

@@ -29,7 +29,6 @@ inline constexpr std::array<std::string_view, 7> engine_names = {"auto",  "exact
 constexpr std::string_view name(Engine engine) {
   return engine_names[static_cast<std::size_t>(engine)];
 }
-std::optional<Engine> parse_engine(std::string_view text);
 
 struct SolveOptions {
   walk::Rules rules = walk::Rules::seed_honest;

@@ -1,8 +1,8 @@
 // Beam search: sweeps of growing width (sweep.h), each pruned by the best plan so far, up to the width asked
 // for. The narrow sweeps cost a third of the last one and give an early plan; each bounds the optimum by the
 // least bound of what it dropped. A sweep that drops nothing is a proof, so an unlimited width always ends in
-// one. The first sweep is made whatever the budget, unless
-// there is a plan already. See Lowerre, The Harpy speech recognition system (1976).
+// one. The first sweep is made whatever the budget, unless there is a plan already. See Lowerre, The Harpy
+// speech recognition system (1976).
 #pragma once
 
 #include <algorithm>

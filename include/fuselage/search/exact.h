@@ -81,7 +81,7 @@ class ExactSearch {
   // made whatever the budget; who waits for a clock or pressed a key gets the quickest one. False: to be
   // continued.
   bool look(Meter& meter) {
-    for (; look_width_ > 0 && look_width_ <= widest_look; look_width_ *= widest_look) {
+    for (; look_width_ <= widest_look; look_width_ *= widest_look) {
       if (best_.found()) break;
       if (!pass_) {
         pass_.emplace(problem_, guide_, SweepOptions{.width = look_width_, .threads = options_.threads});

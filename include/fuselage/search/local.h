@@ -19,6 +19,7 @@
 #include "fuselage/search/monitor.h"
 #include "fuselage/search/outcome.h"
 #include "fuselage/search/problem.h"
+#include "fuselage/search/split_mix.h"
 #include "fuselage/search/stretch.h"
 
 namespace fuselage::search {
@@ -74,17 +75,6 @@ class LocalSearch {
   static constexpr std::size_t idle_restarts = 256;  // without a price: there is nothing to try
   static constexpr std::size_t hard_shake = 8;       // one restart of so many shakes four times as hard
   static constexpr std::size_t near = 2;             // kernels beside a change whose moves are tried again
-
-  // SplitMix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number generators", 2014).
-  struct Random {
-    std::uint64_t state = 0;
-    std::size_t below(std::size_t n) {
-      std::uint64_t z = (state += 0x9e3779b97f4a7c15ULL);
-      z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
-      z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
-      return static_cast<std::size_t>((z ^ (z >> 31)) % n);
-    }
-  };
 
   // What a move comes to: the kernels [first, last) of the stretch and what they give way to.
   struct Trial {
@@ -362,7 +352,7 @@ class LocalSearch {
 
   const P& problem_;
   LocalOptions options_;
-  Random random_;
+  SplitMix random_;
   std::vector<Kernel> start_;
   double start_bound_;
   Incumbent<Kernel> offered_;

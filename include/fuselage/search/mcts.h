@@ -1,6 +1,6 @@
 // The MCTS engine: one search tree, or several that differ in their seeds and search at the same time. Trees
-// share nothing while they work; after rounds of as many steps each they exchange the cost of the best plan
-// and the best lower bound. So the plan depends on the seed and the number of trees alone, not on which
+// share nothing while they work; after rounds of as many steps each they exchange the cost of the best plan.
+// So the plan depends on the seed and the number of trees alone, not on which
 // thread was faster, and a larger budget continues the same search.
 #pragma once
 

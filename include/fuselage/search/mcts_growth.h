@@ -19,6 +19,7 @@
 #include "fuselage/search/guide.h"
 #include "fuselage/search/mcts_graph.h"
 #include "fuselage/search/problem.h"
+#include "fuselage/search/split_mix.h"
 
 namespace fuselage::search {
 
@@ -26,22 +27,6 @@ struct GrowthOptions {
   std::uint64_t seed = 0;       // 0: priors as they are
   std::size_t widen_from = 64;  // kernels priced at first
   double widen_exponent = 0.5;  // widen_from * visits^this of them later
-};
-
-// Random numbers that are the same everywhere: splitmix64 (Steele, Lea, Flood 2014).
-class SplitMix {
- public:
-  explicit SplitMix(std::uint64_t seed) : state_(seed) {}
-  std::uint64_t next() {
-    std::uint64_t z = (state_ += 0x9e3779b97f4a7c15ULL);
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
-    return z ^ (z >> 31);
-  }
-  double unit() { return static_cast<double>(next() >> 11) * 0x1p-53; }  // [0, 1)
-
- private:
-  std::uint64_t state_;
 };
 
 template <Problem P, Guide<P> G>

@@ -43,7 +43,7 @@ enum class Backup : std::uint8_t { max, mean };
 struct MctsOptions {
   Budget budget = {};
   std::uint64_t seed = 0;  // other than 0: priors and the first dive get noise, so that seeds differ
-  int threads = 1;         // trees that exchange incumbents and bounds
+  int threads = 1;         // trees that exchange the cost of the best plan
   Backup backup = Backup::max;
   double exploration = 0.1;  // c of the PUCT rule
   double dive_noise = 0.05;  // a dive takes a guess for up to this share more; seed 0 not in its first

@@ -87,8 +87,8 @@ class Sweep {
     double least = dropped_;
     for (std::size_t i = next_; i < current_.size(); ++i) least = std::min(least, current_[i].estimate);
     if (!finished())
-      for (const Layer& layer : layers_)
-        for (const Entry& entry : layer) least = std::min(least, entry.estimate);
+      for (std::size_t at = layer_; at < layers_.size(); ++at)
+        for (const Entry& entry : layers_[at]) least = std::min(least, entry.estimate);
     return least;
   }
   bool dropped_any() const { return dropped_any_; }  // has the width or the guide left something out?
