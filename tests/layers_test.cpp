@@ -20,8 +20,9 @@ const std::map<std::string, std::set<std::string>>& allowed() {
       {"graph", {"core", "graph"}},
       {"search", {"core", "search"}},
       {"walk", {"core", "graph", "walk", "search/problem.h"}},
-      {"oracle", {"core", "graph", "search", "walk", "oracle"}},
-      {"cli", {"core", "graph", "search", "walk", "oracle"}},
+      {"grid", {"core", "grid", "search/problem.h"}},
+      {"oracle", {"core", "graph", "search", "walk", "grid", "oracle"}},
+      {"cli", {"core", "graph", "search", "walk", "grid", "oracle"}},
   };
   return table;
 }
