@@ -42,10 +42,14 @@ class Instance {
  public:
   // All tensors together have at most this many elements, so that no sum of sizes overflows.
   static constexpr std::int64_t max_total_elements = std::int64_t{1} << 52;
+  // Within these no latency overflows either.
+  static constexpr double max_base_cost = 1e100;
+  static constexpr double min_bandwidth = 1e-100;
 
   // Ids are positions. Throws Error, beginning with `source`, for what is no problem: no op, a size below 1,
   // an id out of range, an op without outputs, a matmul that has not two inputs, a pointwise op without any,
-  // a tensor with two producers, a cycle (whose ops it lists), a machine whose numbers are not positive.
+  // a tensor with two producers, a cycle (whose ops it lists), a cost that is negative or no number, a
+  // machine whose numbers are not positive. It names them as the contest's files do ("inputs[3][0]").
   Instance(std::vector<Tensor> tensors, std::vector<Op> ops, const Machine& machine,
            const std::string& source = "problem");
 
