@@ -120,6 +120,7 @@ std::vector<OpId> cycle_of(std::span<const Op> ops, std::span<const OpId> produc
   }
   path.erase(path.begin(), std::find(path.begin(), path.end(), at));
   std::reverse(path.begin(), path.end());
+  std::rotate(path.begin(), std::min_element(path.begin(), path.end()), path.end());
   return path;
 }
 
