@@ -27,10 +27,11 @@ enum class Kind : std::uint8_t {
   optima,
   physical,
   physical_illegal,
-  tasks
+  tasks,
+  fusionops
 };
-constexpr std::array<std::string_view, 7> kind_names = {"episodes", "observations",     "generator", "optima",
-                                                        "physical", "physical-illegal", "tasks"};
+constexpr std::array<std::string_view, 8> kind_names = {
+    "episodes", "observations", "generator", "optima", "physical", "physical-illegal", "tasks", "fusionops"};
 
 bool is_task(const Json& json) {
   return json.is_object() && json.contains("config") && json.contains("graph");
@@ -39,6 +40,7 @@ bool is_task(const Json& json) {
 // The field that tells a kind from the others; so a row that lacks another one is known for what it should
 // be.
 std::optional<Kind> kind_of(const JsonField& row) {
+  if (row.has("problem") && row.has("steps")) return Kind::fusionops;
   if (row.has("kind")) return Kind::generator;
   if (row.has("code")) return Kind::physical_illegal;
   if (row.has("order") || row.has("feasible")) return Kind::physical;
@@ -163,6 +165,8 @@ void Replay::Run::check_kind(Kind kind, const JsonField& json, const Row& row, R
       return replay_physical(json, check);
     case Kind::physical_illegal:
       return replay_physical_illegal(json, check);
+    case Kind::fusionops:
+      return replay_fusionops(json, check);
     case Kind::tasks:
       return check_tasks(json);
   }

@@ -27,4 +27,7 @@ void replay_physical(const JsonField& row, RowCheck& check);
 // A plan that `physical` refuses.
 void replay_physical_illegal(const JsonField& row, RowCheck& check);
 
+// An episode of the grid family under `fusionops`: every field of every step, and of the end.
+void replay_fusionops(const JsonField& row, RowCheck& check);
+
 }  // namespace fuselage::oracle

@@ -10,7 +10,8 @@
 // - optima: the optimum under `seed` and `seed-honest`, with groups and actions that reach it;
 // - physical: order, and an optimum with its plan, or why the graph has no schedule;
 // - physical-illegal: a plan, and the code with which it is refused;
-// - tasks: fixed tasks by name, each with its graph and baselines.
+// - tasks: fixed tasks by name, each with its graph and baselines;
+// - fusionops: a grid problem and steps, with each step's action as read, latency, reward and state.
 #pragma once
 
 #include <cstddef>
