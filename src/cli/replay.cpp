@@ -20,9 +20,9 @@ using nlohmann::ordered_json;
 
 constexpr const char* footer =
     R"(Works out every figure of a golden file anew and compares: doubles bit for bit, texts byte for byte,
-optima within 1e-9 relative and proven. What a row is shows in its fields, so files can have any name
-and mix kinds: episodes, observations, generator, optima, physical, physical-illegal, tasks,
-fusionops.
+optima within 1e-9 relative and proven, latencies under mlsys within 1e-9 too. What a row is shows in
+its fields, so files can have any name and mix kinds: episodes, observations, generator, optima,
+physical, physical-illegal, tasks, fusionops, mlsys.
 
 Of a row that fails the first figure that differs is shown, with file, line and field. Observations
 need their episodes: in the file beside theirs (the same name with "episodes" in the place of

@@ -28,10 +28,12 @@ enum class Kind : std::uint8_t {
   physical,
   physical_illegal,
   tasks,
-  fusionops
+  fusionops,
+  mlsys
 };
-constexpr std::array<std::string_view, 8> kind_names = {
-    "episodes", "observations", "generator", "optima", "physical", "physical-illegal", "tasks", "fusionops"};
+constexpr std::array<std::string_view, 9> kind_names = {"episodes", "observations", "generator",
+                                                        "optima",   "physical",     "physical-illegal",
+                                                        "tasks",    "fusionops",    "mlsys"};
 
 bool is_task(const Json& json) {
   return json.is_object() && json.contains("config") && json.contains("graph");
@@ -41,6 +43,7 @@ bool is_task(const Json& json) {
 // be.
 std::optional<Kind> kind_of(const JsonField& row) {
   if (row.has("problem") && row.has("steps")) return Kind::fusionops;
+  if (row.has("problem") || row.has("solution")) return Kind::mlsys;
   if (row.has("kind")) return Kind::generator;
   if (row.has("code")) return Kind::physical_illegal;
   if (row.has("order") || row.has("feasible")) return Kind::physical;
@@ -167,6 +170,8 @@ void Replay::Run::check_kind(Kind kind, const JsonField& json, const Row& row, R
       return replay_physical_illegal(json, check);
     case Kind::fusionops:
       return replay_fusionops(json, check);
+    case Kind::mlsys:
+      return replay_mlsys(json, check);
     case Kind::tasks:
       return check_tasks(json);
   }

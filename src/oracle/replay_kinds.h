@@ -30,4 +30,7 @@ void replay_physical_illegal(const JsonField& row, RowCheck& check);
 // An episode of the grid family under `fusionops`: every field of every step, and of the end.
 void replay_fusionops(const JsonField& row, RowCheck& check);
 
+// A plan of the grid family under `mlsys`: what each step costs and holds, or the rule that it breaks.
+void replay_mlsys(const JsonField& row, RowCheck& check);
+
 }  // namespace fuselage::oracle

@@ -1,7 +1,7 @@
 // Replays golden files: figures that were recorded on the public environment, or computed by programs that
 // share nothing with this one, are worked out anew and compared. It is what "bit for bit" rests on, so it has
-// one tolerance only (optima, 1e-9 relative), names the first figure of a row that differs, and refuses a row
-// that it can't check in full: a field that it doesn't know would pass unseen.
+// one tolerance only (optima and mlsys latencies, 1e-9 relative), names the first figure of a row that
+// differs, and refuses a row that it can't check in full: a field that it doesn't know would pass unseen.
 //
 // A row's kind shows in its fields, so files can have any name and mix kinds:
 // - episodes: actions and steps, with each step's reward, state and score (and observation) under `seed`;
@@ -11,7 +11,8 @@
 // - physical: order, and an optimum with its plan, or why the graph has no schedule;
 // - physical-illegal: a plan, and the code with which it is refused;
 // - tasks: fixed tasks by name, each with its graph and baselines;
-// - fusionops: a grid problem and steps, with each step's action as read, latency, reward and state.
+// - fusionops: a grid problem and steps, with each step's action as read, latency, reward and state;
+// - mlsys: a grid problem and a solution, with each step's latency and working set, or the rule it breaks.
 #pragma once
 
 #include <cstddef>
