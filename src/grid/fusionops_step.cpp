@@ -116,6 +116,11 @@ Verdict check_shape(const Instance& instance, const Kernel& step) {
   return std::nullopt;
 }
 
+// `elements` is whole, and may be beyond 64 bits.
+bool exceeds(double elements, std::int64_t capacity) {
+  return elements >= 0x1p63 || static_cast<std::int64_t>(elements) > capacity;
+}
+
 Verdict check_traversal(const Kernel& step, const StepGrid& grid) {
   if (!step.traversal) return std::nullopt;
   const std::vector<std::int64_t>& order = *step.traversal;
@@ -149,7 +154,7 @@ StepJudgement judge_step(const Instance& instance, const StepRules& rules, const
   const StepTensors tensors(instance, state, step);
   const StepGrid grid(instance, step);
   const double working_set = fusionops_parts::working_set(instance, state, step, tensors, grid);
-  if (const std::int64_t capacity = instance.machine().capacity; working_set > static_cast<double>(capacity))
+  if (const std::int64_t capacity = instance.machine().capacity; exceeds(working_set, capacity))
     return {.error = refused(StepFault::memory, "OOM: working set {:.0f} exceeds fast memory capacity {}",
                              working_set, capacity)};
   if (Verdict verdict = check_traversal(step, grid)) return {.error = verdict};
