@@ -1,0 +1,141 @@
+// The grid family as a search problem (rule set mlsys). A kernel is a group of ops and what it retains; its
+// granularity and traversal are whatever is cheapest for that (groups.h), since nothing later depends on
+// them.
+//
+// The declared space is capped (SpaceOptions): groups grow op by op from every op through feasible groups, up
+// to so many; few tensors are retained at once; the next kernel starts at one of the first ops that can run.
+// Exhausting it proves "optimal in the declared space", no more: kernels() never says that it is everything.
+//
+// Progress counts ops that have run and tensors that are settled: stored, or not needed any more. A kernel
+// that makes none (it only recomputes a tensor for its neighbour) is not declared.
+#pragma once
+
+#include <boost/container/small_vector.hpp>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "fuselage/grid/groups.h"
+#include "fuselage/grid/plan.h"
+#include "fuselage/search/problem.h"
+
+namespace fuselage::grid {
+
+// A set of small ids.
+class Bits {
+ public:
+  Bits() = default;
+  explicit Bits(int size) : words_(static_cast<std::size_t>(size + 63) / 64, 0) {}
+
+  bool has(std::int32_t id) const { return words_[word(id)] >> (id & 63) & 1U; }
+  void add(std::int32_t id) { words_[word(id)] |= std::uint64_t{1} << (id & 63); }
+  void remove(std::int32_t id) { words_[word(id)] &= ~(std::uint64_t{1} << (id & 63)); }
+  bool includes(const Bits& other) const {
+    for (std::size_t i = 0; i < words_.size(); ++i)
+      if (other.words_[i] & ~words_[i]) return false;
+    return true;
+  }
+  std::span<const std::uint64_t> words() const { return {words_.data(), words_.size()}; }
+
+  friend bool operator==(const Bits&, const Bits&) = default;
+
+ private:
+  static std::size_t word(std::int32_t id) { return static_cast<std::size_t>(id) / 64; }
+
+  boost::container::small_vector<std::uint64_t, 2> words_;
+};
+
+using TensorList = boost::container::small_vector<TensorId, 4>;
+
+// Between two kernels.
+struct State {
+  Bits covered = {};         // ops that have run
+  Bits stored = {};          // made tensors in slow memory that something may still read
+  TensorList resident = {};  // retained by the kernel before, ascending
+  int progress = 0;
+  double compute = 0;     // least compute of the ops that have not run, time units
+  double traffic = 0;     // elements: graph inputs that they read, graph outputs not stored
+  std::uint64_t key = 0;  // of the three sets above
+
+  friend bool operator==(const State& a, const State& b) {
+    return a.key == b.key && a.progress == b.progress && a.covered == b.covered && a.stored == b.stored &&
+           a.resident == b.resident;
+  }
+};
+
+struct GridKernel {
+  const Group* group = nullptr;
+  std::uint64_t retained = 0;  // bits of group->made
+
+  friend bool operator==(const GridKernel&, const GridKernel&) = default;
+};
+
+struct SpaceOptions {
+  int most_ops = 12;        // of a group that is grown
+  int groups_per_op = 400;  // that are declared, the most saving first
+  int most_retained = 2;    // tensors at once
+  int starts = 4;           // of the ops that can run next: a kernel starts at one of the first so many
+  std::size_t most_groups = 200'000;  // looked at while growing
+};
+
+class GridProblem {
+ public:
+  using State = grid::State;
+  using Kernel = GridKernel;
+
+  GridProblem(const Instance& instance, const Rules& rules, const SpaceOptions& options = {});
+
+  State initial() const;
+  int horizon() const { return horizon_; }
+  int progress(const State& s) const { return s.progress; }
+  bool kernels(const State& s, std::vector<Kernel>& out) const;
+  double price(const State& s, const Kernel& k) const;
+  State apply(const State& s, const Kernel& k) const;
+  double bound(const State& s) const;
+  double estimate(const State& s) const;
+  std::uint64_t key(const State& s) const { return s.key; }
+  std::uint64_t dominance_class(const State& s) const { return s.key; }
+  bool dominates(const State& a, double cost_a, const State& b, double cost_b) const {
+    return cost_a <= cost_b && a == b;
+  }
+
+  void neighbours(const std::vector<State>& trail, const std::vector<Kernel>& plan, std::size_t at,
+                  std::vector<search::Move<Kernel>>& out) const;
+  std::optional<Kernel> refit(const State& s, const Kernel& k) const;
+
+  // Can the group run here and does it make progress?
+  bool runnable(const State& s, const Group& group) const;
+  // A complete plan in one pass: at each state the kernel that saves most.
+  std::vector<Kernel> greedy() const;
+  // As the contest writes it, with granularities and traversals.
+  Plan plan_of(std::span<const Kernel> kernels) const;
+
+  const Groups& groups() const { return groups_; }
+  const Instance& instance() const { return *instance_; }
+  std::span<const Group* const> groups_at(OpId op) const { return catalogue_[static_cast<std::size_t>(op)]; }
+
+ private:
+  friend class Neighbourhood;
+
+  bool available(const State& s, TensorId t) const;
+  bool live(const State& s, TensorId t) const;
+  bool settled(const State& s, TensorId t) const;
+  std::uint64_t resident_mask(const State& s, const Group& group) const;
+  void list_retains(const State& s, const Group& group, std::vector<Kernel>& out) const;
+  void grow_catalogue();
+  void share_costs();
+
+  const Instance* instance_;
+  SpaceOptions options_;
+  Groups groups_;
+  int horizon_ = 0;
+  std::vector<std::vector<const Group*>>
+      catalogue_;                      // usable groups that contain the op, the most saving first
+  std::vector<double> least_compute_;  // of an op in any kernel, time units
+  std::vector<double> share_;          // of an op in the cheapest group that it is in
+  std::vector<std::uint64_t> tensor_hash_;
+};
+
+}  // namespace fuselage::grid

@@ -1,0 +1,100 @@
+// The groups that a search may choose from: grown from single ops, one neighbour at a time.
+#include <algorithm>
+#include <cstddef>
+#include <limits>
+#include <unordered_set>
+
+#include "fuselage/grid/problem.h"
+
+namespace fuselage::grid {
+namespace {
+
+constexpr int free_growth = 3;
+
+// Ops that share a made tensor with the group: makers of what it reads, readers of what it makes.
+void list_adjacent(const Instance& instance, const Group& group, std::vector<OpId>& out) {
+  out.clear();
+  const auto add = [&](OpId op) {
+    if (std::find(group.ops.begin(), group.ops.end(), op) == group.ops.end()) out.push_back(op);
+  };
+  for (TensorId t : group.inputs)
+    if (!instance.is_input(t)) add(instance.producer(t));
+  for (TensorId t : group.made)
+    for (OpId op : instance.consumers(t)) add(op);
+  std::sort(out.begin(), out.end());
+  out.erase(std::unique(out.begin(), out.end()), out.end());
+}
+
+}  // namespace
+
+void GridProblem::grow_catalogue() {
+  struct Candidate {
+    const Group* group;
+    double saving;  // against its ops as kernels of their own
+  };
+  const auto less = [](const Candidate& a, const Candidate& b) { return a.saving > b.saving; };
+  std::vector<double> alone;
+  std::vector<Candidate> found;
+  std::vector<Candidate> level;
+  std::unordered_set<const Group*> seen;
+  for (OpId op = 0; op < instance_->op_count(); ++op) {
+    level.push_back({&groups_.of(std::span(&op, 1)), 0.0});
+    alone.push_back(level.back().group->cost);
+  }
+  const auto ops_total = static_cast<std::size_t>(instance_->op_count());
+  const std::size_t per_op = std::clamp<std::size_t>(options_.most_groups / (ops_total * 8), 4, 256);
+  std::vector<OpId> adjacent;
+  std::vector<OpId> ops;
+  for (int size = 1; size <= options_.most_ops && !level.empty(); ++size) {
+    found.insert(found.end(), level.begin(), level.end());
+    std::vector<Candidate> next;
+    seen.clear();
+    for (const Candidate& from : level) {
+      list_adjacent(*instance_, *from.group, adjacent);
+      for (OpId op : adjacent) {
+        ops = from.group->ops;
+        ops.push_back(op);
+        const Group& larger = groups_.of(ops);
+        if (!larger.usable || !seen.insert(&larger).second) continue;
+        double saving = -larger.cost;
+        for (OpId member : larger.ops) saving += alone[static_cast<std::size_t>(member)];
+        // What costs more than its ops do alone is a way to something better at most.
+        if (saving > 0 || size < free_growth) next.push_back({&larger, saving});
+      }
+    }
+    // The most saving of every op.
+    std::stable_sort(next.begin(), next.end(), less);
+    std::vector<std::size_t> kept(ops_total, 0);
+    level.clear();
+    for (const Candidate& candidate : next) {
+      bool wanted = false;
+      for (OpId op : candidate.group->ops) wanted = kept[static_cast<std::size_t>(op)]++ < per_op || wanted;
+      if (wanted) level.push_back(candidate);
+    }
+  }
+  catalogue_.assign(ops_total, {});
+  std::stable_sort(found.begin(), found.end(), less);
+  for (const Candidate& candidate : found)
+    for (OpId op : candidate.group->ops) {
+      auto& list = catalogue_[static_cast<std::size_t>(op)];
+      if (candidate.group->ops.size() == 1 || static_cast<int>(list.size()) < options_.groups_per_op)
+        list.push_back(candidate.group);
+    }
+}
+
+// What an op costs in the group that serves it best, where a group's cost is shared out by what its ops cost
+// alone.
+void GridProblem::share_costs() {
+  share_.assign(catalogue_.size(), std::numeric_limits<double>::infinity());
+  for (std::size_t op = 0; op < catalogue_.size(); ++op) {
+    const auto id = static_cast<OpId>(op);
+    const double alone = groups_.of(std::span(&id, 1)).cost;
+    for (const Group* group : catalogue_[op]) {
+      double sum = 0;
+      for (OpId member : group->ops) sum += groups_.of(std::span(&member, 1)).cost;
+      share_[op] = std::min(share_[op], group->cost * alone / sum);
+    }
+  }
+}
+
+}  // namespace fuselage::grid

@@ -1,0 +1,145 @@
+#include "fuselage/grid/groups.h"
+
+#include <algorithm>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace fuselage::grid {
+namespace {
+
+std::uint64_t mixed(std::uint64_t x) {
+  x += 0x9e3779b97f4a7c15ULL;
+  x = (x ^ (x >> 30U)) * 0xbf58476d1ce4e5b9ULL;
+  x = (x ^ (x >> 27U)) * 0x94d049bb133111ebULL;
+  return x ^ (x >> 31U);
+}
+
+// All that pricing reads of a shape, as bytes: equal texts, equal prices.
+class Signature {
+ public:
+  explicit Signature(const Instance& instance, const Shape& shape) {
+    put(shape.height());
+    put(shape.width());
+    put(shape.sinks());
+    put(shape.least_k());
+    put(shape.split_width());
+    put(shape.split_height());
+    put(shape.root_matmuls());
+    put((shape.legal() ? 1 : 0) + (shape.closed() ? 2 : 0));
+    // Without a closed form the kernel is run: then only the very same ops are alike.
+    if (!shape.closed())
+      for (OpId op : shape.ops()) put(op);
+    for (std::int64_t k : shape.reductions()) put(k);
+    for (std::size_t i = 0; i < shape.made().size(); ++i) {
+      const Tensor& tensor = instance.tensor(shape.made()[i]);
+      put(shape.is_sink(i) ? 1 : 0);
+      put(tensor.height);
+      put(tensor.width);
+    }
+    put(-1);
+    for (const BoundaryInput& input : shape.inputs()) put_input(input);
+    put(-2);
+    for (const Work& work : shape.works()) put_work(work);
+  }
+  std::string take() { return std::move(text_); }
+
+ private:
+  template <class T>
+  void put(T value) {
+    text_.append(std::string_view(reinterpret_cast<const char*>(&value), sizeof value));
+  }
+  void put_region(const Region& region, Phase phase) {
+    put(static_cast<char>(region.rows));
+    put(static_cast<char>(region.columns));
+    put(static_cast<char>(phase));
+  }
+  void put_input(const BoundaryInput& input) {
+    put(input.height);
+    put(input.width);
+    put(input.needs.size());
+    for (const Need& need : input.needs) put_region(need.region, need.phase);
+  }
+  void put_work(const Work& work) {
+    put(work.scale);
+    put(static_cast<char>(work.row_part));
+    put(static_cast<char>(work.column_part));
+    put_region(work.region, work.phase);
+    put(work.height);
+    put(work.width);
+    put(static_cast<char>((work.per_length ? 1 : 0) + (work.first_only ? 2 : 0)));
+  }
+
+  std::string text_;
+};
+
+}  // namespace
+
+KernelPricer::Best GroupClass::best(const KernelPricer& pricer, std::uint64_t resident,
+                                    std::uint64_t retained) const {
+  const auto find = [&] {
+    return std::find_if(known_.begin(), known_.end(),
+                        [&](const Entry& e) { return e.resident == resident && e.retained == retained; });
+  };
+  {
+    const tbb::spin_mutex::scoped_lock lock(mutex_);
+    if (const auto found = find(); found != known_.end()) return found->best;
+  }
+  const KernelPricer::Best best = pricer.best(shape_, resident, retained);
+  const tbb::spin_mutex::scoped_lock lock(mutex_);
+  if (find() == known_.end()) known_.push_back({resident, retained, best});
+  return best;
+}
+
+Groups::Groups(const Instance& instance, const Rules& rules) : pricer_(instance, rules) {
+  place_.resize(static_cast<std::size_t>(instance.op_count()));
+  hash_.resize(place_.size());
+  for (std::size_t i = 0; i < place_.size(); ++i) {
+    place_[static_cast<std::size_t>(instance.order()[i])] = static_cast<int>(i);
+    hash_[i] = mixed(i);
+  }
+}
+
+const Group& Groups::of(std::span<const OpId> ops) const {
+  std::uint64_t name = 0;
+  for (OpId op : ops) name ^= hash(op);
+  std::vector<OpId> sorted(ops.begin(), ops.end());
+  std::sort(sorted.begin(), sorted.end(), [&](OpId a, OpId b) { return place(a) < place(b); });
+  GroupShard& shard = groups_[name % shards];
+  const auto find = [&]() -> const Group* {
+    const auto [begin, end] = shard.groups.equal_range(name);
+    for (auto at = begin; at != end; ++at)
+      if (at->second->ops == sorted) return at->second.get();
+    return nullptr;
+  };
+  {
+    const tbb::spin_mutex::scoped_lock lock(shard.mutex);
+    if (const Group* known = find()) return *known;
+  }
+  auto group = std::make_unique<Group>();
+  Shape shape(instance(), pricer_.rules(), sorted);
+  for (const BoundaryInput& input : shape.inputs()) group->inputs.push_back(input.tensor);
+  group->made.assign(shape.made().begin(), shape.made().end());
+  group->hash = name;
+  group->look = &look_of(std::move(shape));
+  if (group->shape().legal()) {
+    group->cost = best(*group, 0, 0).cost.latency;
+    group->usable = group->cost < std::numeric_limits<double>::infinity();
+  }
+  group->ops = sorted;
+  const tbb::spin_mutex::scoped_lock lock(shard.mutex);
+  if (const Group* known = find()) return *known;
+  return *shard.groups.emplace(name, std::move(group))->second;
+}
+
+const GroupClass& Groups::look_of(Shape shape) const {
+  std::string name = Signature(instance(), shape).take();
+  ClassShard& shard = classes_[std::hash<std::string>{}(name) % shards];
+  const tbb::spin_mutex::scoped_lock lock(shard.mutex);
+  std::unique_ptr<GroupClass>& look = shard.classes[std::move(name)];
+  if (!look) look = std::make_unique<GroupClass>(std::move(shape));
+  return *look;
+}
+
+}  // namespace fuselage::grid
