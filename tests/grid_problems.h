@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "fuselage/grid/instance.h"
+#include "fuselage/grid/plan.h"
 
 namespace fuselage::grid {
 
@@ -21,6 +22,11 @@ inline std::vector<Tensor> squares(std::size_t count, std::int64_t side) {
 
 inline Machine machine_of(std::int64_t capacity) {
   return {.capacity = capacity, .bandwidth = 10, .native_width = 128, .native_height = 128};
+}
+
+inline Kernel kernel_of(std::vector<OpId> ops, const Granularity& granularity,
+                        std::vector<TensorId> retain = {}) {
+  return {.ops = std::move(ops), .granularity = granularity, .retain = std::move(retain)};
 }
 
 }  // namespace fuselage::grid
