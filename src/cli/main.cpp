@@ -85,6 +85,7 @@ void add_commands(CLI::App& app, int& exit_code) {
   add_search(app, exit_code);
   add_explain(app, exit_code);
   add_check(app, exit_code);
+  add_evaluate(app, exit_code);
   add_generate(app, exit_code);
   add_tasks(app, exit_code);
   add_replay(app, exit_code);
