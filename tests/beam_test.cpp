@@ -143,6 +143,43 @@ TEST(BeamSearch, the_number_of_threads_changes_nothing) {
   }
 }
 
+// Dominance, classes, and layers wide enough for shares; steps run out and better plans come up anywhere in a
+// layer.
+TEST(BeamSearch, threads_change_nothing_wherever_it_is_cut) {
+  int cut = 0;
+  for (const int nodes : {24, 40}) {
+    const Workload w = walk::generate_seeded(
+        {.num_ops = nodes, .difficulty = walk::Difficulty::easy, .topology = walk::Topology::mixed}, "5");
+    const walk::RunTable runs(w.graph, w.hardware);
+    const walk::WalkProblem problem(
+        w.graph, w.hardware, runs,
+        {.rules = walk::Rules::physical, .order = walk::Order::free, .tight_bounds = false});
+    const auto start = beam(problem, {.width = 4});
+    for (const std::uint64_t pause : {500, 3'000, 20'000, 1'000'000}) {
+      std::vector<std::vector<double>> log(3);
+      for (std::size_t threads = 1; threads <= 3; ++threads) {
+        KeepAll guide;
+        BeamSearch<walk::WalkProblem> engine(
+            problem, guide, {.width = 300, .threads = static_cast<int>(threads)}, problem.initial());
+        std::vector<double>& told = log[threads - 1];
+        double offer = 1.05 * start.cost;
+        for (bool is_done = false; !is_done && told.size() < 120; offer *= 0.999) {
+          Meter meter({.steps = pause});
+          is_done = engine.run(meter);
+          for (const double value : {static_cast<double>(meter.steps()), static_cast<double>(engine.states()),
+                                     engine.lower_bound(), engine.best().cost})
+            told.push_back(value);
+          cut += !is_done;
+          engine.offer(offer);
+        }
+      }
+      EXPECT_EQ(log[0], log[1]) << nodes << ' ' << pause;
+      EXPECT_EQ(log[0], log[2]) << nodes << ' ' << pause;
+    }
+  }
+  EXPECT_GT(cut, 100);
+}
+
 TEST(BeamSearch, starts_anywhere) {
   const ToyProblem toy(9, 4, 3);
   const ToyProblem::State middle = {.column = 5, .row = 2};

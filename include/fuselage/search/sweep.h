@@ -8,27 +8,25 @@
 // plan is replayed. A pass can be paused after any batch of states and go on later.
 #pragma once
 
-#include <tbb/blocked_range.h>
 #include <tbb/parallel_for.h>
 
 #include <algorithm>
 #include <cassert>
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
-#include "fuselage/search/class_table.h"
+#include "fuselage/search/block_pool.h"
 #include "fuselage/search/guide.h"
+#include "fuselage/search/layer_filter.h"
 #include "fuselage/search/outcome.h"
 #include "fuselage/search/problem.h"
+#include "fuselage/search/share.h"
 
 namespace fuselage::search {
 
-inline constexpr std::size_t unlimited = std::numeric_limits<std::size_t>::max();
-inline constexpr double infinite_cost = std::numeric_limits<double>::infinity();
 // Bounds and costs are sums in different orders: nothing is pruned for a relative difference below this.
 inline constexpr double rounding = 1e-11;
 
@@ -47,18 +45,22 @@ class Sweep {
 
   // Problem and guide must outlive the sweep.
   Sweep(const P& problem, G& guide, const SweepOptions& options)
-      : problem_(problem), guide_(guide), options_(options), wide_(options.wide_layer) {}
+      : problem_(problem),
+        guide_(guide),
+        options_(options),
+        filter_(problem, options.width, options.threads),
+        wide_(options.wide_layer) {}
 
   void begin(const State& start) {
     start_ = start;
     first_ = problem_.progress(start);
-    layers_.assign(static_cast<std::size_t>(problem_.horizon() - first_) + 1, {});
+    layers_.clear();
+    layers_.resize(static_cast<std::size_t>(problem_.horizon() - first_) + 1);
     trail_.assign(layers_.size(), {});
     Entry root{
         .state = start, .cost = 0, .estimate = problem_.bound(start), .rank = 0, .from = {}, .latent = {}};
     if constexpr (guided) root.latent = guide_.root(problem_, start);
-    layers_[0].push_back(std::move(root));
-    held_ = 1;
+    add(layers_[0], std::move(root));
   }
 
   // A plan of this cost is known: only cheaper ones are of interest.
@@ -85,10 +87,10 @@ class Sweep {
   // has been expanded.
   double open_bound() const {
     double least = dropped_;
-    for (std::size_t i = next_; i < current_.size(); ++i) least = std::min(least, current_[i].estimate);
+    for (std::size_t i = next_; i < current_.size(); ++i) least = std::min(least, current_[i]->estimate);
     if (!finished())
       for (std::size_t at = layer_; at < layers_.size(); ++at)
-        for (const Entry& entry : layers_[at]) least = std::min(least, entry.estimate);
+        for (const auto& arrival : layers_[at].arrivals) least = std::min(least, arrival.estimate);
     return least;
   }
   bool dropped_any() const { return dropped_any_; }  // has the width or the guide left something out?
@@ -103,10 +105,14 @@ class Sweep {
   static constexpr bool guided = !std::is_same_v<G, KeepAll>;
   static constexpr std::size_t batch = 64;            // states between two looks at the meter
   static constexpr std::uint64_t most_priced = 4096;  // kernels between two looks, before the last state's
-  static constexpr std::size_t block = 64;            // arrivals that are compared with the kept ones at once
-  static constexpr std::size_t share = 8;             // states of one task
-  static constexpr std::size_t siblings = 8;          // arrivals that a new one is compared with at once
-  static constexpr std::size_t most_rivals = 512;
+  // Several threads get as many states at once, in shares, as have so many kernels by the average so far.
+  static constexpr std::uint64_t least_shared = 384;
+  static constexpr std::uint64_t most_shared = 1 << 15;
+  static constexpr std::size_t least_states_shared = 2;
+  static constexpr std::size_t most_states_shared = 512;
+  static constexpr std::size_t largest_share = 8;   // states
+  static constexpr std::size_t shares = 8;          // at least
+  static constexpr std::size_t blocks_shared = 16;  // at least, to be emptied at once
 
   struct Step {
     std::int32_t layer = -1;   // of the parent; -1: none, this is the start
@@ -121,47 +127,48 @@ class Sweep {
     Step from;
     [[no_unique_address]] Latent latent;
   };
-  using Layer = std::vector<Entry>;
-  struct Arrival {
-    std::size_t layer;
-    Entry entry;
-  };
 
-  // Without a plan even a state with an infinite bound is followed, to say how far a schedule can get.
-  bool hopeless(double estimate) const { return estimate >= upper_bound_ && upper_bound_ < infinite_cost; }
+  bool hopeless(double estimate) const { return is_hopeless(estimate, upper_bound_); }
 
   void open_layer(Meter& meter) {
-    Layer& arrivals = layers_[layer_];
-    const std::size_t arrived = arrivals.size();
-    filter(arrivals);
+    std::vector<Arrival<Entry>>& arrivals = layers_[layer_].arrivals;
+    const auto dropped = filter_.run(arrivals, upper_bound_, current_);
+    if (dropped.any) {
+      drop(dropped.least_estimate);
+      narrowed_ = true;
+    }
+    states_ += current_.size();
+    held_ = held_ + current_.size() - arrivals.size();
     recycle(arrivals);
-    held_ = held_ + current_.size() - arrived;
     next_ = 0;
     opened_ = true;
     if (current_.size() > wide_) look_ahead(meter);
     if (current_.empty() || upper_bound_ < infinite_cost) return;
     deepest_.clear();
-    for (const Entry& entry : current_) deepest_.push_back(entry.state);
+    for (const Entry* entry : current_) deepest_.push_back(entry->state);
   }
 
   void close_layer() {
     std::vector<Step>& steps = trail_[layer_];
     steps.reserve(current_.size());
-    for (const Entry& entry : current_) steps.push_back(entry.from);
+    for (const Entry* entry : current_) steps.push_back(entry->from);
     steps_kept_ += steps.size();
     held_ -= current_.size();
     current_.clear();
-    next_ = 0;
+    empty(layers_[layer_]);
+    next_ = prepared_to_ = 0;
     opened_ = false;
   }
 
-  // What a worker needs of its own.
-  struct Desk {
-    std::vector<Kernel> kernels;
-    std::vector<Arrival> arrivals;
-    std::uint64_t priced = 0;
-    bool complete = true;
-  };
+  void empty(Layer<Entry>& layer) {
+    if (options_.threads > 1 && layer.blocks.size() >= blocks_shared)
+      tbb::parallel_for(std::size_t{0}, layer.blocks.size(),
+                        [&](std::size_t i) { layer.blocks[i]->clear(); });
+    else
+      for (auto& block : layer.blocks) block->clear();
+    pool_.give(layer.blocks);
+    layer.open = nullptr;
+  }
 
   // Expands states from `begin` on, up to `end`; returns where it stopped.
   std::size_t expand(std::size_t begin, std::size_t end, Meter& meter) {
@@ -169,50 +176,77 @@ class Sweep {
       expand_guided(begin, end, meter);
       return end;
     }
-    if (options_.threads > 1 && end - begin == batch) {
-      expand_parallel(begin, end, meter);
-      return end;
-    }
+    std::uint64_t priced = 0;
     std::size_t i = begin;
-    while (i < end && desk_.priced < most_priced) {
-      expand_one(i++, desk_, [&](std::size_t layer, Entry&& entry) { arrive(layer, std::move(entry)); });
+    for (; i < end && priced < most_priced; ++i) {
+      if (i >= prepared_to_ && options_.threads > 1) prepare(i);
+      priced += i < prepared_to_ ? admit(i) : expand_here(i);
     }
-    settle(desk_, meter);
+    meter.charge(priced);
+    priced_ += priced;
     return i;
   }
 
-  // A batch in shares, each with its own arrivals, which join in the order of the shares: the outcome does
-  // not depend on the number of threads.
-  void expand_parallel(std::size_t begin, std::size_t end, Meter& meter) {
-    const std::size_t shares = (end - begin + share - 1) / share;
-    if (desks_.size() < shares) desks_.resize(shares);
-    tbb::parallel_for(std::size_t{0}, shares, [&](std::size_t at) {
-      Desk& desk = desks_[at];
-      const std::size_t last = std::min(end, begin + (at + 1) * share);
-      for (std::size_t i = begin + at * share; i < last; ++i)
-        expand_one(i, desk, [&](std::size_t layer, Entry&& entry) {
-          desk.arrivals.push_back({layer, std::move(entry)});
-        });
+  // Returns how many kernels were priced.
+  std::uint64_t expand_here(std::size_t index) {
+    if (hopeless(current_[index]->estimate)) return 0;
+    complete_ = expand_one(index, kernels_,
+                           [&](std::size_t layer, Entry&& entry) { arrive(layer, std::move(entry)); }) &&
+                complete_;
+    return kernels_.size();
+  }
+
+  // Expands some states from `begin` on in shares, if they are worth it. Their arrivals wait to be admitted.
+  void prepare(std::size_t begin) {
+    const std::uint64_t each = priced_ / std::max<std::uint64_t>(1, states_ - current_.size() + begin) + 1;
+    const std::size_t left = current_.size() - begin;
+    if (left < least_states_shared || left * each < least_shared) return;
+    const std::size_t most =
+        std::clamp<std::size_t>(most_shared / each, least_states_shared, most_states_shared);
+    const std::size_t count = std::min(left, most);
+    share_ = std::clamp<std::size_t>(count / shares, 1, largest_share);
+    prepared_from_ = begin;
+    prepared_to_ = begin + count;
+    const std::size_t needed = (count + share_ - 1) / share_;
+    if (shares_.size() < needed) shares_.resize(needed);
+    tbb::parallel_for(std::size_t{0}, needed, [&](std::size_t at) {
+      const std::size_t first = begin + at * share_;
+      fill(shares_[at], first, std::min(prepared_to_, first + share_));
     });
-    for (std::size_t at = 0; at < shares; ++at) {
-      for (Arrival& arrival : desks_[at].arrivals) arrive(arrival.layer, std::move(arrival.entry));
-      desks_[at].arrivals.clear();
-      settle(desks_[at], meter);
+  }
+
+  void fill(Share<P, Entry>& share, std::size_t begin, std::size_t end) {
+    share.begin(layer_ + 1, pool_);
+    for (std::size_t i = begin; i < end; ++i) {
+      const bool is_hopeless_now = hopeless(current_[i]->estimate);
+      const bool complete =
+          is_hopeless_now || expand_one(i, share.kernels, [&](std::size_t layer, Entry&& entry) {
+            const double order = order_of(entry);
+            share.put(problem_, layer, std::move(entry), order);
+          });
+      share.end_state(is_hopeless_now ? 0 : share.kernels.size(), complete);
     }
   }
 
-  void settle(Desk& desk, Meter& meter) {
-    meter.charge(std::exchange(desk.priced, 0));
-    complete_ = complete_ && desk.complete;
+  // Admits what state `index`, which was prepared, led to; returns how many kernels were priced. Where a
+  // better plan has been offered since, it is as if the state had been expanded only now.
+  std::uint64_t admit(std::size_t index) {
+    Share<P, Entry>& share = shares_[(index - prepared_from_) / share_];
+    const std::size_t state = (index - prepared_from_) % share_;
+    const bool gone = hopeless(current_[index]->estimate);
+    held_ += share.admit(problem_, state, gone ? -infinite_cost : upper_bound_, layers_);
+    if (gone) return 0;
+    complete_ = complete_ && share.expanded(state).complete;
+    return share.expanded(state).priced;
   }
 
+  // True if the state declared all that matters.
   template <class Put>
-  void expand_one(std::size_t index, Desk& desk, const Put& put) const {
-    const Entry& from = current_[index];
-    if (hopeless(from.estimate)) return;
-    desk.complete = problem_.kernels(from.state, desk.kernels) && desk.complete;
-    desk.priced += desk.kernels.size();
-    for (std::uint32_t k = 0; k < desk.kernels.size(); ++k) step_to(from, index, desk.kernels[k], k, put);
+  bool expand_one(std::size_t index, std::vector<Kernel>& kernels, const Put& put) const {
+    const Entry& from = *current_[index];
+    const bool complete = problem_.kernels(from.state, kernels);
+    for (std::uint32_t k = 0; k < kernels.size(); ++k) step_to(from, index, kernels[k], k, put);
+    return complete;
   }
 
   template <class Put>
@@ -238,17 +272,17 @@ class Sweep {
     std::vector<std::vector<Kernel>> kernels(end - begin);
     std::vector<Expansion<P, Latent>> expansions;
     for (std::size_t i = begin; i < end; ++i) {
-      complete_ = problem_.kernels(current_[i].state, kernels[i - begin]) && complete_;
+      complete_ = problem_.kernels(current_[i]->state, kernels[i - begin]) && complete_;
       expansions.push_back(
-          {.state = &current_[i].state, .latent = &current_[i].latent, .kernels = kernels[i - begin]});
+          {.state = &current_[i]->state, .latent = &current_[i]->latent, .kernels = kernels[i - begin]});
     }
     guide_.consider(problem_, std::span(expansions));
     for (std::size_t i = begin; i < end; ++i) {
       const Expansion<P, Latent>& e = expansions[i - begin];
       meter.charge(e.keep.size());
-      if (e.keep.size() < e.kernels.size()) drop(current_[i].estimate);
+      if (e.keep.size() < e.kernels.size()) drop(current_[i]->estimate);
       for (std::size_t at = 0; at < e.keep.size(); ++at)
-        step_to(current_[i], i, e.kernels[e.keep[at]], e.keep[at], [&](std::size_t layer, Entry&& entry) {
+        step_to(*current_[i], i, e.kernels[e.keep[at]], e.keep[at], [&](std::size_t layer, Entry&& entry) {
           if (!e.after.empty()) entry.rank = entry.cost + e.after[at];
           if (!e.latents.empty()) entry.latent = e.latents[at];
           arrive(layer, std::move(entry));
@@ -261,120 +295,29 @@ class Sweep {
     dropped_any_ = true;
   }
 
+  // Without a width the cheapest are looked at first, with one the most promising (layer_filter.h).
+  double order_of(const Entry& entry) const { return options_.width < unlimited ? entry.rank : entry.cost; }
+
   void arrive(std::size_t layer, Entry&& entry) {
-    Layer& target = layers_[layer];
-    if (target.capacity() == 0) reuse(target);
-    if (dominated_by_last(target, entry)) return;
-    target.push_back(std::move(entry));
+    if (!beaten_by_last(problem_, layers_[layer], entry)) add(layers_[layer], std::move(entry));
+  }
+  void add(Layer<Entry>& layer, Entry&& entry) {
+    if (layer.arrivals.capacity() == 0) reuse(layer.arrivals);
+    Entry* place = layer.put(std::move(entry), pool_);
+    layer.arrivals.push_back({.entry = place, .estimate = place->estimate, .order = order_of(*place)});
     ++held_;
   }
 
-  // Siblings arrive next to each other and often beat each other: a look at the last few saves storing and
-  // sorting.
-  bool dominated_by_last(const Layer& layer, const Entry& entry) const {
-    if constexpr (HasDominance<P>) {
-      const std::size_t from = layer.size() < siblings ? 0 : layer.size() - siblings;
-      for (std::size_t i = from; i < layer.size(); ++i)
-        if (problem_.dominates(layer[i].state, layer[i].cost, entry.state, entry.cost)) return true;
-    }
-    return false;
+  // Lists of arrivals are handed on from layer to layer.
+  void recycle(std::vector<Arrival<Entry>>& arrivals) {
+    arrivals.clear();
+    spare_.push_back(std::move(arrivals));
+    arrivals = {};
   }
-
-  // Arrival buffers are handed on from layer to layer.
-  void recycle(Layer& layer) {
-    layer.clear();
-    spare_.push_back(std::move(layer));
-    layer = {};
-  }
-  void reuse(Layer& layer) {
+  void reuse(std::vector<Arrival<Entry>>& arrivals) {
     if (spare_.empty()) return;
-    layer = std::move(spare_.back());
+    arrivals = std::move(spare_.back());
     spare_.pop_back();
-  }
-
-  // Keeps what is neither dominated nor unable to beat the incumbent, ties by arrival. Without a width the
-  // cheapest come first, since only a cheaper state can dominate; with one the most promising come first
-  // until there are enough, and one that a later one would have dominated only wastes its place.
-  void filter(Layer& arrivals) {
-    const bool narrow = options_.width < unlimited;
-    ranking_.clear();
-    for (std::uint32_t i = 0; i < arrivals.size(); ++i)
-      if (!hopeless(arrivals[i].estimate))
-        ranking_.emplace_back(narrow ? arrivals[i].rank : arrivals[i].cost, i);
-    std::sort(ranking_.begin(), ranking_.end());
-    classes_.clear();
-    late_.clear();
-    chosen_.clear();
-    for (std::size_t begin = 0; begin < ranking_.size(); begin += block) {
-      const std::size_t end = std::min(ranking_.size(), begin + block);
-      beaten_.assign(end - begin, 0);
-      looked_at_.assign(end - begin, 0);
-      if (options_.threads > 1 && chosen_.size() >= block) look_for_beaten(arrivals, begin, end);
-      for (std::size_t r = begin; r < end; ++r) {
-        const std::uint32_t i = ranking_[r].second;
-        if (chosen_.size() == options_.width) {
-          drop(arrivals[i].estimate);
-          narrowed_ = true;
-        } else if (!beaten_[r - begin] && keep(arrivals, i, looked_at_[r - begin])) {
-          chosen_.push_back(i);
-        }
-      }
-    }
-    current_.reserve(chosen_.size());
-    for (std::uint32_t i : chosen_) current_.push_back(std::move(arrivals[i]));
-    states_ += current_.size();
-  }
-
-  // Most of the comparisons of a block of arrivals are with those kept before it, and can be made at once.
-  void look_for_beaten(const Layer& arrivals, std::size_t begin, std::size_t end) {
-    if constexpr (HasDominance<P>) {
-      if (chosen_.size() == options_.width) return;
-      tbb::parallel_for(tbb::blocked_range<std::size_t>(begin, end, block / 8), [&](const auto& range) {
-        for (std::size_t r = range.begin(); r < range.end(); ++r) {
-          const Entry& entry = arrivals[ranking_[r].second];
-          const auto* rivals = classes_.find(problem_.dominance_class(entry.state));
-          const std::size_t compared = rivals ? std::min(rivals->size(), most_rivals) : 0;
-          for (std::size_t at = 0; at < compared && !beaten_[r - begin]; ++at) {
-            const Entry& other = arrivals[(*rivals)[at]];
-            if (problem_.dominates(other.state, other.cost, entry.state, entry.cost)) beaten_[r - begin] = 1;
-          }
-          looked_at_[r - begin] = compared;
-        }
-      });
-    }
-  }
-
-  // Is arrival i undominated by those kept before it? Then it joins its class. In a class of very many only
-  // the cheapest are compared with, and equal states are found by their keys: a dominated state more costs
-  // time, not the proof.
-  // `looked_at`: so many of its rivals are known not to beat it.
-  bool keep(const Layer& arrivals, std::uint32_t i, std::size_t looked_at) {
-    const Entry& entry = arrivals[i];
-    std::vector<std::uint32_t>& rivals = rivals_of(entry.state);
-    const std::size_t compared = std::min(rivals.size(), most_rivals);
-    for (std::size_t r = looked_at; r < compared; ++r) {
-      const Entry& other = arrivals[rivals[r]];
-      if constexpr (HasDominance<P>) {
-        if (problem_.dominates(other.state, other.cost, entry.state, entry.cost)) return false;
-      } else {
-        if (other.state == entry.state) return false;
-      }
-    }
-    if (rivals.size() >= most_rivals) {
-      std::vector<std::uint32_t>& same_key = late_.of(problem_.key(entry.state));
-      for (std::uint32_t other : same_key)
-        if (arrivals[other].state == entry.state) return false;
-      same_key.push_back(i);
-    }
-    rivals.push_back(i);
-    return true;
-  }
-
-  std::vector<std::uint32_t>& rivals_of(const State& state) {
-    if constexpr (HasDominance<P>)
-      return classes_.of(problem_.dominance_class(state));
-    else
-      return classes_.of(problem_.key(state));
   }
 
   // A narrow pass from the present layer: its best completion bounds what is worth expanding.
@@ -387,8 +330,10 @@ class Sweep {
     pass.own_from_ = layer_;
     pass.earlier_ = &trail_;
     pass.upper_bound_ = upper_bound_;
-    pass.layers_ = layers_;
-    pass.layers_[layer_] = current_;
+    pass.layers_.resize(layers_.size());
+    for (const Entry* entry : current_) pass.add(pass.layers_[layer_], Entry(*entry));
+    for (std::size_t at = layer_ + 1; at < layers_.size(); ++at)
+      for (const auto& arrival : layers_[at].arrivals) pass.add(pass.layers_[at], Entry(*arrival.entry));
     pass.trail_.resize(trail_.size());
     pass.held_ = 2 * held_;
     pass.steps_kept_ = steps_kept_;
@@ -402,10 +347,10 @@ class Sweep {
   void note_ends() {
     if (noted_) return;
     noted_ = true;
-    const Layer& ends = layers_.back();
-    const auto best = std::min_element(ends.begin(), ends.end(),
-                                       [](const Entry& a, const Entry& b) { return a.cost < b.cost; });
-    if (best == ends.end() || best->cost >= best_.cost) return;
+    const Entry* best = nullptr;
+    for (const auto& arrival : layers_.back().arrivals)
+      if (!best || arrival.entry->cost < best->cost) best = arrival.entry;
+    if (!best || best->cost >= best_.cost) return;
     best_.cost = best->cost;
     best_.plan = plan_to(best->from);
   }
@@ -435,24 +380,24 @@ class Sweep {
   SweepOptions options_;
   std::optional<State> start_;
   int first_ = 0;
-  std::vector<Layer> layers_;                                // arrivals, by progress made since the start
+  BlockPool<Entry> pool_;
+  std::vector<Layer<Entry>> layers_;                         // by progress made since the start
   std::vector<std::vector<Step>> trail_;                     // of expanded states, by the same
   const std::vector<std::vector<Step>>* earlier_ = nullptr;  // a look ahead: of the layers before its own
   std::size_t own_from_ = 0;
   std::size_t layer_ = 0;  // being expanded
   bool opened_ = false;
-  Layer current_;         // kept states of that layer
-  std::size_t next_ = 0;  // the first that isn't expanded
+  std::vector<Entry*> current_;  // kept states of that layer
+  std::size_t next_ = 0;         // the first that isn't expanded
+  std::vector<Share<P, Entry>> shares_;
+  std::size_t share_ = 1;          // states of each
+  std::size_t prepared_from_ = 0;  // states of `current_` whose arrivals wait in shares: from here
+  std::size_t prepared_to_ = 0;    // up to here
   bool noted_ = false;
-  std::vector<Layer> spare_;
-  std::vector<std::pair<double, std::uint32_t>> ranking_;
-  std::vector<std::uint32_t> chosen_;
-  std::vector<char> beaten_;  // of a block of arrivals
-  std::vector<std::size_t> looked_at_;
-  ClassTable classes_;
-  ClassTable late_;  // by key: states that came after most_rivals of their class
-  Desk desk_;
-  std::vector<Desk> desks_;
+  std::vector<std::vector<Arrival<Entry>>> spare_;
+  LayerFilter<P, Entry> filter_;
+  std::vector<Kernel> kernels_;
+  std::uint64_t priced_ = 0;  // kernels
   std::size_t wide_;
   double upper_bound_ = infinite_cost;
   double dropped_ = infinite_cost;
