@@ -9,7 +9,8 @@
 namespace fuselage::grid {
 namespace {
 
-constexpr int free_growth = 3;
+constexpr int free_growth = 2;
+constexpr double tolerance = 0.25;
 
 // Ops that share a made tensor with the group: makers of what it reads, readers of what it makes.
 void list_adjacent(const Instance& instance, const Group& group, std::vector<OpId>& out) {
@@ -24,6 +25,44 @@ void list_adjacent(const Instance& instance, const Group& group, std::vector<OpI
   std::sort(out.begin(), out.end());
   out.erase(std::unique(out.begin(), out.end()), out.end());
 }
+
+// No path leaves the group and comes back: else it could only run once it has run.
+class Convexity {
+ public:
+  Convexity(const Instance& instance, const Groups& groups)
+      : instance_(instance), groups_(groups), seen_(static_cast<std::size_t>(instance.op_count()), 0) {}
+
+  // `ops` in any order.
+  bool holds(std::span<const OpId> ops) {
+    ++round_;
+    last_ = 0;
+    for (OpId op : ops) last_ = std::max(last_, groups_.place(op));
+    stack_.assign(ops.begin(), ops.end());
+    while (!stack_.empty()) {
+      const OpId op = stack_.back();
+      stack_.pop_back();
+      const bool member = std::find(ops.begin(), ops.end(), op) != ops.end();
+      for (TensorId t : instance_.op(op).outputs)
+        for (OpId reader : instance_.consumers(t)) {
+          const bool returns = std::find(ops.begin(), ops.end(), reader) != ops.end();
+          if (returns && !member) return false;
+          if (returns || groups_.place(reader) > last_ || seen_[static_cast<std::size_t>(reader)] == round_)
+            continue;
+          seen_[static_cast<std::size_t>(reader)] = round_;
+          stack_.push_back(reader);
+        }
+    }
+    return true;
+  }
+
+ private:
+  const Instance& instance_;
+  const Groups& groups_;
+  std::vector<std::uint32_t> seen_;
+  std::uint32_t round_ = 0;
+  int last_ = 0;
+  std::vector<OpId> stack_;
+};
 
 }  // namespace
 
@@ -43,6 +82,7 @@ void GridProblem::grow_catalogue() {
   }
   const auto ops_total = static_cast<std::size_t>(instance_->op_count());
   const std::size_t per_op = std::clamp<std::size_t>(options_.most_groups / (ops_total * 8), 4, 256);
+  Convexity convexity(*instance_, groups_);
   std::vector<OpId> adjacent;
   std::vector<OpId> ops;
   for (int size = 1; size <= options_.most_ops && !level.empty(); ++size) {
@@ -54,12 +94,15 @@ void GridProblem::grow_catalogue() {
       for (OpId op : adjacent) {
         ops = from.group->ops;
         ops.push_back(op);
+        if (!convexity.holds(ops)) continue;
         const Group& larger = groups_.of(ops);
-        if (!larger.usable || !seen.insert(&larger).second) continue;
+        if (!larger.usable || seen.contains(&larger)) continue;
         double saving = -larger.cost;
         for (OpId member : larger.ops) saving += alone[static_cast<std::size_t>(member)];
-        // What costs more than its ops do alone is a way to something better at most.
-        if (saving > 0 || size < free_growth) next.push_back({&larger, saving});
+        // What costs more than it does in two kernels is a way to something better at most.
+        const double loss = larger.cost - from.group->cost - alone[static_cast<std::size_t>(op)];
+        if (loss < tolerance * alone[static_cast<std::size_t>(op)] || size < free_growth)
+          next.push_back({&larger, saving}), seen.insert(&larger);
       }
     }
     // The most saving of every op.

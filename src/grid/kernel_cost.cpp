@@ -432,7 +432,7 @@ class GranularitySearch {
       for (std::int64_t columns = fewest_columns_; columns <= shape_.width(); columns += 1 + columns / 8)
         if (!fit(k, columns)) break;
     for (bool better = best_.cost.legal(); better;) {
-      better = false;
+      better = vary_step();
       const std::int64_t rows = rows_;
       const std::int64_t columns = columns_;
       for (std::int64_t dr = -1; dr <= 1; ++dr)
@@ -479,7 +479,20 @@ class GranularitySearch {
       }
     }
     consider(rows, columns, k);
+    const std::int64_t longer = longest_step(rows, columns, k);
+    if (longer > k) consider(rows, columns, longer);
     return true;
+  }
+
+  // The longest k-step that fits with this many tiles; `k` does.
+  std::int64_t longest_step(std::int64_t rows, std::int64_t columns, std::int64_t k) {
+    if (!shape_.has_matmul()) return k;
+    std::int64_t above = std::min(shape_.least_k(), machine_.native_width) + 1;  // does not fit
+    while (above - k > 1) {
+      const std::int64_t middle = k + (above - k) / 2;
+      (fits(parts(rows, columns, middle)) ? k : above) = middle;
+    }
+    return k;
   }
 
   bool vary(std::int64_t rows, std::int64_t columns) {
@@ -487,6 +500,15 @@ class GranularitySearch {
         columns > shape_.width())
       return false;
     return consider(rows, columns, best_.granularity.k);
+  }
+
+  // What fits is no matter of length alone: the last k-step holds more and may be shorter.
+  bool vary_step() {
+    if (!shape_.has_matmul()) return false;
+    bool better = false;
+    const std::int64_t longest = std::min(shape_.least_k(), machine_.native_width);
+    for (std::int64_t k = longest; k > longest / 4; --k) better = consider(rows_, columns_, k) || better;
+    return better;
   }
 
   bool consider(std::int64_t rows, std::int64_t columns, std::int64_t k) {
