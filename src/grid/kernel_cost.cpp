@@ -206,6 +206,14 @@ class Pricing {
     return total;
   }
 
+  // Elements: every input that is not resident and every sink that is not retained, once.
+  double least_traffic() const {
+    double total = static_cast<double>(stored_ * shape_.height() * shape_.width());
+    for (std::size_t i = 0; i < shape_.inputs().size(); ++i)
+      if (!is_resident(i)) total += static_cast<double>(shape_.inputs()[i].height * shape_.inputs()[i].width);
+    return total;
+  }
+
   double compute() const {
     double total = 0;
     for_segments([&](std::int64_t step, double count) { total += count * compute_at(step); });
@@ -428,10 +436,12 @@ class GranularitySearch {
   }
 
   KernelPricer::Best run() {
-    for (const std::int64_t k : steps())
+    for (const std::int64_t k : steps()) {
+      if (ideal()) break;
       for (std::int64_t columns = fewest_columns_; columns <= shape_.width(); columns += 1 + columns / 8)
         if (!fit(k, columns)) break;
-    for (bool better = best_.cost.legal(); better;) {
+    }
+    for (bool better = best_.cost.legal(); better && !ideal();) {
       better = vary_step();
       const std::int64_t rows = rows_;
       const std::int64_t columns = columns_;
@@ -462,6 +472,16 @@ class GranularitySearch {
   }
   Granularity parts(std::int64_t rows, std::int64_t columns, std::int64_t k) const {
     return {.w = ceil_div(shape_.width(), columns), .h = ceil_div(shape_.height(), rows), .k = k};
+  }
+
+  // Nothing can be cheaper: all arithmetic in as few tiles as native allows, or everything moved just once.
+  bool ideal() {
+    if (least_ == 0) {
+      const std::int64_t longest = std::min(shape_.least_k(), machine_.native_width);
+      pricing_.choose(parts(fewest_rows_, fewest_columns_, shape_.has_matmul() ? longest : 1));
+      least_ = std::max(pricing_.compute(), pricing_.least_traffic() / machine_.bandwidth);
+    }
+    return best_.cost.latency <= least_ * (1 + 1e-12);
   }
 
   // False: neither this nor any larger number of columns can pay.
@@ -539,6 +559,7 @@ class GranularitySearch {
   std::int64_t fewest_columns_;
   std::int64_t reduction_ = 1;  // the longest of the root matmuls
   KernelPricer::Best best_;
+  double least_ = 0;       // time units; 0: not known yet
   std::int64_t rows_ = 0;  // of tiles, of the best
   std::int64_t columns_ = 0;
 };
