@@ -280,6 +280,12 @@ std::vector<GridKernel> GridProblem::greedy() const {
   return plan;
 }
 
+std::vector<GridKernel> GridProblem::naive() const {
+  std::vector<Kernel> plan;
+  for (OpId op : instance_->order()) plan.push_back({&groups_.of(std::span(&op, 1)), 0});
+  return plan;
+}
+
 Plan GridProblem::plan_of(std::span<const Kernel> kernels) const {
   Plan plan;
   State s = initial();

@@ -109,6 +109,8 @@ class GridProblem {
   bool runnable(const State& s, const Group& group) const;
   // A complete plan in one pass: at each state the kernel that saves most.
   std::vector<Kernel> greedy() const;
+  // Every op alone, nothing retained.
+  std::vector<Kernel> naive() const;
   // As the contest writes it, with granularities and traversals.
   Plan plan_of(std::span<const Kernel> kernels) const;
 

@@ -1,0 +1,147 @@
+#include "fuselage/oracle/grid_solve.h"
+
+#include <tbb/global_control.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+#include <utility>
+
+#include "fuselage/core/error.h"
+#include "fuselage/search/beam.h"
+#include "fuselage/search/exact.h"
+#include "fuselage/search/local.h"
+#include "fuselage/search/mcts.h"
+#include "fuselage/search/portfolio.h"
+
+namespace fuselage::oracle {
+namespace {
+
+using grid::GridKernel;
+using grid::GridProblem;
+using Outcome = search::Outcome<grid::State, GridKernel>;
+using Incumbent = search::Incumbent<GridKernel>;
+
+Incumbent priced(const GridProblem& problem, std::vector<GridKernel> plan) {
+  Incumbent incumbent{.cost = 0, .plan = std::move(plan)};
+  grid::State state = problem.initial();
+  for (const GridKernel& kernel : incumbent.plan) {
+    incumbent.cost += problem.price(state, kernel);
+    state = problem.apply(state, kernel);
+  }
+  return incumbent;
+}
+
+Outcome run_engine(const GridProblem& problem, const GridSolveOptions& options, const Incumbent& start) {
+  switch (options.engine) {
+    case Engine::beam:
+      return search::beam(problem, {.budget = options.budget,
+                                    .width = options.width,
+                                    .threads = options.threads,
+                                    .monitor = options.monitor});
+    case Engine::mcts:
+      return search::mcts(problem, {.budget = options.budget,
+                                    .seed = options.seed,
+                                    .threads = options.threads,
+                                    .monitor = options.monitor});
+    case Engine::exact:
+      return search::exact(
+          problem, {.budget = options.budget, .threads = options.threads, .monitor = options.monitor});
+    case Engine::local: {
+      search::LocalOptions local = {
+          .budget = options.budget, .seed = options.seed, .monitor = options.monitor};
+      local.patience = options.patience;
+      return search::local(problem, start.plan, local);
+    }
+    default: {
+      search::KeepAll guide;
+      return search::Portfolio(problem, guide,
+                               {.budget = options.budget,
+                                .seed = options.seed,
+                                .threads = options.threads,
+                                .first_steps = 1 << 13,
+                                .round_steps = 1 << 13,
+                                .monitor = options.monitor},
+                               problem.initial(), start)
+          .run();
+    }
+  }
+}
+
+// The neighbours of local improvement leave the declared space, so that it may go on where that is exhausted.
+void go_on(Outcome& outcome, const GridProblem& problem, const GridSolveOptions& options) {
+  if (options.engine != Engine::automatic || outcome.proof != search::Proof::optimal_in_declared_space)
+    return;
+  search::LocalOptions local = {.budget = options.budget, .seed = options.seed, .monitor = options.monitor};
+  local.budget.wall_seconds -= outcome.seconds;
+  local.budget.steps -= std::min(local.budget.steps, outcome.steps);
+  local.patience = options.patience;
+  const Outcome better = search::local(problem, outcome.plan, local);
+  outcome.steps += better.steps;
+  outcome.seconds += better.seconds;
+  outcome.stop = better.stop;
+  if (better.cost >= outcome.cost * (1 - 1e-12)) return;
+  outcome.plan = better.plan;
+  outcome.cost = better.cost;
+  outcome.engine = "local";
+  outcome.proof = better.proof;
+}
+
+void settle(GridSolution& solution, const grid::Instance& instance, const GridProblem& problem,
+            const Outcome& outcome, const GridSolveOptions& options) {
+  solution.plan = problem.plan_of(outcome.plan);
+  solution.evaluation = grid::evaluate(instance, options.rules, solution.plan);
+  solution.latency = solution.evaluation.latency;
+  if (!solution.evaluation.valid())
+    throw std::logic_error(
+        fmt::format("the plan found is illegal: {}", solution.evaluation.violation->message));
+  if (std::abs(solution.latency - outcome.cost) > 1e-9 * solution.latency)
+    throw std::logic_error(
+        fmt::format("the search claims {}, the judge finds {}", outcome.cost, solution.latency));
+  solution.stop = outcome.stop;
+  solution.steps += outcome.steps;
+  solution.states = outcome.states;
+  solution.proof = outcome.proof;
+  if (!outcome.engine.empty()) solution.engine = outcome.engine;
+  const double bound = problem.bound(problem.initial());
+  if (bound >= solution.latency * (1 - 1e-9)) solution.proof = search::Proof::optimal;
+  solution.lower_bound =
+      solution.proof == search::Proof::optimal ? solution.latency : std::min(bound, solution.latency);
+}
+
+}  // namespace
+
+GridSolution solve_grid(const grid::Instance& instance, const GridSolveOptions& options) {
+  const tbb::global_control threads(tbb::global_control::max_allowed_parallelism,
+                                    static_cast<std::size_t>(std::max(1, options.threads)));
+  const Meter clock(options.budget);
+  GridSolution solution;
+  solution.engine = name(options.engine);
+  const GridProblem problem(instance, options.rules, options.space);
+  const Incumbent naive = priced(problem, problem.naive());
+  const Incumbent greedy = priced(problem, problem.greedy());
+  solution.naive_latency = naive.cost;
+  solution.greedy_latency = greedy.cost;
+  const Incumbent& start = greedy.cost < naive.cost ? greedy : naive;
+  GridSolveOptions rest = options;
+  rest.budget.wall_seconds -= clock.seconds();
+  Outcome outcome;
+  if (options.engine == Engine::greedy || options.engine == Engine::naive) {
+    const Incumbent& plan = options.engine == Engine::greedy ? greedy : naive;
+    outcome.plan = plan.plan;
+    outcome.cost = plan.cost;
+  } else {
+    if (options.monitor) {
+      options.monitor->found("start", start.cost);
+      options.monitor->bounded("start", problem.bound(problem.initial()));
+    }
+    outcome = run_engine(problem, rest, start);
+    go_on(outcome, problem, rest);
+  }
+  settle(solution, instance, problem, outcome, options);
+  solution.seconds = clock.seconds();
+  return solution;
+}
+
+}  // namespace fuselage::oracle
