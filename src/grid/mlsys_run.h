@@ -1,7 +1,8 @@
 // One kernel of the contest, run iteration by iteration: what each computes, holds and moves.
 //
 // Where no source settles a rule, it is read so that nothing is free:
-// - an upstream matmul's RHS that a prologue makes moves with the k-step; its strip is the whole of that side,
+// - an upstream matmul's RHS that a prologue makes moves with the k-step; its strip is the whole of that
+// side,
 //   charged at the first k-step;
 // - a pointwise op between matmuls that serves an upstream matmul costs its part of K only where the k-step
 //   cuts what is demanded, else all of it in every k-step;

@@ -58,8 +58,8 @@ struct Evaluation {
   bool valid() const { return !violation.has_value(); }
 };
 
-// A plan that breaks the rules is an answer, whatever ids and numbers it holds. Throws Error for what can't be
-// judged: under mlsys, an instance whose shapes don't agree, and a plan of more than 2^28 iterations.
+// A plan that breaks the rules is an answer, whatever ids and numbers it holds. Throws Error for what can't
+// be judged: under mlsys, an instance whose shapes don't agree, and a plan of more than 2^28 iterations.
 Evaluation evaluate(const Instance& instance, const Rules& rules, const Plan& plan);
 
 }  // namespace fuselage::grid
