@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "fuselage/core/error.h"
+#include "least_charge.h"
 
 namespace fuselage::grid {
 namespace {
@@ -54,6 +55,8 @@ GridProblem::GridProblem(const Instance& instance, const Rules& rules, const Spa
       fail("op {} alone fits fast memory of {} elements at no granularity; expected a larger capacity", op,
            instance.machine().capacity);
   }
+  charge_.assign(static_cast<std::size_t>(instance.op_count()), 0.0);
+  if (rules.set == RuleSet::mlsys) charge_ = least_charges(instance, rules);
   grow_catalogue();
   share_costs();
 }
@@ -63,6 +66,7 @@ State GridProblem::initial() const {
   s.covered = Bits(instance_->op_count());
   s.stored = Bits(instance_->tensor_count());
   for (double c : least_compute_) s.compute += c;
+  for (double c : charge_) s.charges += c;
   for (TensorId t = 0; t < instance_->tensor_count(); ++t) {
     const bool read = instance_->is_input(t) && !instance_->consumers(t).empty();
     if (read || instance_->is_output(t)) s.traffic += static_cast<double>(instance_->tensor(t).size());
@@ -134,6 +138,7 @@ State GridProblem::apply(const State& s, const Kernel& k) const {
     next.covered.add(op);
     next.key ^= groups_.hash(op);
     next.compute -= least_compute_[static_cast<std::size_t>(op)];
+    next.charges -= charge_[static_cast<std::size_t>(op)];
     ++next.progress;
   }
   const auto store = [&](TensorId t) {
@@ -180,7 +185,8 @@ State GridProblem::apply(const State& s, const Kernel& k) const {
 }
 
 double GridProblem::bound(const State& s) const {
-  return std::max({0.0, s.compute * (1 - 1e-12), s.traffic / instance_->machine().bandwidth * (1 - 1e-12)});
+  return std::max({0.0, s.compute * (1 - 1e-12), s.charges * (1 - 1e-12),
+                   s.traffic / instance_->machine().bandwidth * (1 - 1e-12)});
 }
 
 double GridProblem::estimate(const State& s) const {

@@ -56,6 +56,7 @@ struct State {
   TensorList resident = {};  // retained by the kernel before, ascending
   int progress = 0;
   double compute = 0;     // least compute of the ops that have not run, time units
+  double charges = 0;     // what they add to any schedule at least (mlsys), time units
   double traffic = 0;     // elements: graph inputs that they read, graph outputs not stored
   std::uint64_t key = 0;  // of the three sets above
 
@@ -136,6 +137,7 @@ class GridProblem {
   std::vector<std::vector<const Group*>>
       catalogue_;                      // usable groups that contain the op, the most saving first
   std::vector<double> least_compute_;  // of an op in any kernel, time units
+  std::vector<double> charge_;         // what an op adds to any schedule at least, time units
   std::vector<double> share_;          // of an op in the cheapest group that it is in
   std::vector<std::uint64_t> tensor_hash_;
 };

@@ -1,0 +1,419 @@
+#include "least_charge.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <unordered_set>
+#include <utility>
+
+#include "part_front.h"
+
+namespace fuselage::grid {
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
+  return (a + b - 1) / b;
+}
+
+class Charges {
+ public:
+  Charges(const Instance& instance, const Rules& rules)
+      : instance_(instance), rules_(rules), machine_(instance.machine()), fronts_(instance.machine()) {}
+
+  // Everything that may be in one kernel with `op`, perhaps through others.
+  std::vector<OpId> linked(OpId op) const {
+    std::vector<OpId> open = {op};
+    std::unordered_set<OpId> seen = {op};
+    const auto add = [&](OpId next) {
+      if (seen.insert(next).second) open.push_back(next);
+    };
+    for (std::size_t i = 0; i < open.size(); ++i) {
+      const OpId at = open[i];
+      for (TensorId t : instance_.op(at).inputs) {
+        if (!instance_.is_input(t) && may_hand_over(instance_.producer(t), t, at)) add(instance_.producer(t));
+        if (rules_.co_consumers)
+          for (OpId reader : instance_.consumers(t)) add(reader);
+      }
+      for (TensorId t : instance_.op(at).outputs)
+        for (OpId reader : instance_.consumers(t))
+          if (may_hand_over(at, t, reader)) add(reader);
+    }
+    return open;
+  }
+
+  std::vector<double> all(double alpha) {
+    alpha_ = alpha;
+    std::vector<double> charges;
+    for (OpId op = 0; op < instance_.op_count(); ++op) charges.push_back(charge(op));
+    return charges;
+  }
+
+ private:
+  // How an op takes part in a kernel.
+  enum class Part : std::uint8_t {
+    sink,    // a root whose output nobody in the kernel reads
+    root,    // a root; pointwise ops in the kernel may read it
+    lhs,     // makes slices of a root matmul's LHS, perhaps through pointwise ops
+    rhs,     // of its RHS
+    deeper,  // makes what an upstream matmul reads
+  };
+
+  double cost(double compute, double traffic) const {
+    return alpha_ * compute + (1 - alpha_) * traffic / machine_.bandwidth;
+  }
+  double size(TensorId t) const { return static_cast<double>(instance_.tensor(t).size()); }
+  bool is_matmul(OpId op) const { return instance_.op(op).kind == OpKind::matmul; }
+  std::int64_t reduction(OpId op) const { return instance_.tensor(instance_.op(op).inputs[0]).width; }
+  const Tensor& out(OpId op) const { return instance_.tensor(instance_.op(op).outputs[0]); }
+  bool can_be_resident(TensorId t) const { return instance_.tensor(t).size() <= machine_.capacity; }
+
+  // May `reader` read what its neighbour in the kernel makes? A pointwise op that feeds a matmul must hold
+  // all of its K in a tile, unless the kernel has one k-step.
+  bool may_hand_over(OpId maker, TensorId t, OpId reader) const {
+    if (!is_matmul(reader) || is_matmul(maker)) return true;
+    const std::int64_t k = reduction(reader);
+    const auto& inputs = instance_.op(reader).inputs;
+    if (inputs[0] == t && k <= machine_.native_width) return true;
+    if (inputs[1] == t && k <= machine_.native_height) return true;
+    if (k <= machine_.native_width) return true;
+    return feeds_short_matmul(reader);
+  }
+
+  // Is there a matmul behind the op that one k-step can do?
+  bool feeds_short_matmul(OpId op) const {
+    std::vector<OpId> open = {op};
+    std::unordered_set<OpId> seen;
+    while (!open.empty()) {
+      const OpId at = open.back();
+      open.pop_back();
+      for (TensorId t : instance_.op(at).outputs)
+        for (OpId reader : instance_.consumers(t)) {
+          if (is_matmul(reader) && reduction(reader) <= machine_.native_width) return true;
+          if (seen.insert(reader).second) open.push_back(reader);
+        }
+    }
+    return false;
+  }
+
+  // A tensor that each reader loads from slow memory.
+  bool must_be_loaded(TensorId t, OpId reader) const {
+    if (instance_.is_input(t)) return true;
+    return !can_be_resident(t) && !may_hand_over(instance_.producer(t), t, reader);
+  }
+
+  // Ops that may be in one kernel with `op` taking this part: everything linked, but a sink hands nothing
+  // over.
+  bool may_meet(OpId op, Part part, OpId other) {
+    if (rules_.co_consumers) return true;
+    if (met_op_ != op || met_part_ != part) {
+      met_op_ = op;
+      met_part_ = part;
+      meet(op, part == Part::sink ? op : no_op);
+    }
+    return met_.contains(other);
+  }
+  // Everything linked with `op`, but `sink` hands nothing over.
+  void meet(OpId op, OpId sink) {
+    met_ = {op};
+    std::vector<OpId> open = {op};
+    const auto add = [&](OpId next) {
+      if (met_.insert(next).second) open.push_back(next);
+    };
+    while (!open.empty()) {
+      const OpId at = open.back();
+      open.pop_back();
+      for (TensorId t : instance_.op(at).inputs)
+        if (!instance_.is_input(t) && may_hand_over(instance_.producer(t), t, at) &&
+            instance_.producer(t) != sink)
+          add(instance_.producer(t));
+      if (at == sink) continue;
+      for (TensorId t : instance_.op(at).outputs)
+        for (OpId reader : instance_.consumers(t))
+          if (may_hand_over(at, t, reader)) add(reader);
+    }
+  }
+
+  // Readers of t that may share a load with `op` taking this part, itself included.
+  int sharers(OpId op, Part part, TensorId t) {
+    int count = 0;
+    for (OpId reader : instance_.consumers(t)) count += reader == op || may_meet(op, part, reader);
+    return count;
+  }
+
+  // Elements of t that count as loaded by `op`.
+  double loads(OpId op, Part part, TensorId t) { return operand(op, part, t, false).loads(1); }
+  // Must the kernel make room for slices of the operand? If it comes from outside, or is resident (whole);
+  // not if it is made inside. `feeds`: the op makes slices for a matmul, so that a matmul behind it is
+  // deeper.
+  bool takes_room(OpId op, TensorId t, bool feeds = false) const {
+    if (must_be_loaded(t, op)) return true;
+    const OpId maker = instance_.producer(t);
+    if (!feeds || !is_matmul(maker)) return false;
+    const TensorId whole = instance_.op(maker).inputs[instance_.op(op).inputs[0] == t ? 1 : 0];
+    return must_be_loaded(whole, maker) && !can_be_resident(whole);
+  }
+
+  double matmul_compute(OpId op, double rows, double columns) const {
+    const double depth = rules_.compute == Compute::k ? 1
+                                                      : static_cast<double>(reduction(op)) /
+                                                            static_cast<double>(machine_.native_width);
+    return instance_.op(op).base_cost * depth * rows * columns;
+  }
+
+  Operand operand(OpId op, Part part, TensorId t, bool feeds) {
+    const bool loaded = must_be_loaded(t, op);
+    return {.loaded = loaded,
+            .takes_room = takes_room(op, t, feeds),
+            .readers = loaded ? static_cast<double>(sharers(op, part, t)) : 1.0,
+            .size = size(t)};
+  }
+
+  // `beside`: base cost of a pointwise root that runs on the same tiles.
+  double as_root(OpId op, Part part, double beside = 0) {
+    const auto& inputs = instance_.op(op).inputs;
+    return fronts_.least(RootPart{.height = out(op).height,
+                                  .width = out(op).width,
+                                  .reduction = reduction(op),
+                                  .compute = matmul_compute(op, 1, 1),
+                                  .beside = beside,
+                                  .square = inputs[0] == inputs[1],
+                                  .lhs = operand(op, part, inputs[0], false),
+                                  .rhs = operand(op, part, inputs[1], false)},
+                         alpha_);
+  }
+
+  // Sets readers, only_alike and room: who else in the kernel may read the moving operand.
+  void share(OperandPart& in, OpId op, OpId user, TensorId moving) {
+    const std::size_t place = in.makes_lhs ? 1 : 0;
+    in.moving.readers = 1;
+    for (OpId other : instance_.consumers(moving)) {
+      if (other == op || !may_meet_with(op, user, other)) continue;
+      const auto& inputs = instance_.op(other).inputs;
+      const bool alike = is_matmul(other) && inputs[place] == moving && inputs[1 - place] != moving &&
+                         !has_shape(other, out(user)) && !std::isfinite(as_deeper(other, in.makes_lhs));
+      in.only_alike = in.only_alike && alike;
+      const std::int64_t room = alike && takes_room(other, inputs[1 - place], true) ? reduction(other) : 0;
+      in.room = in.moving.readers == 1 ? room : std::min(in.room, room);
+      ++in.moving.readers;
+    }
+  }
+  bool has_shape(OpId op, const Tensor& shape) const {
+    return out(op).height == shape.height && out(op).width == shape.width;
+  }
+  // May the three be in one kernel, the second as its root matmul that reads the first?
+  bool may_meet_with(OpId op, OpId user, OpId other) {
+    if (rules_.co_consumers) return true;
+    bool hands_on = false;  // a root matmul hands something over only beside a pointwise root
+    for (TensorId t : instance_.op(user).outputs)
+      for (OpId reader : instance_.consumers(t)) hands_on = hands_on || !is_matmul(reader);
+    meet(op, hands_on ? no_op : user);
+    met_op_ = no_op;
+    return met_.contains(other);
+  }
+
+  // Makes slices of an operand of the root matmul `user`, again for each of its tiles.
+  double as_operand(OpId op, Part part, OpId user) {
+    const auto& inputs = instance_.op(op).inputs;
+    const bool lhs = part == Part::lhs;
+    const TensorId moving = inputs[lhs ? 1 : 0];
+    const TensorId resting = inputs[lhs ? 0 : 1];
+    const auto native = static_cast<double>(lhs ? machine_.native_width : machine_.native_height);
+    OperandPart in{.height = out(user).height,
+                   .width = out(user).width,
+                   .steps = reduction(user),
+                   .reduction = reduction(op),
+                   .makes_lhs = lhs,
+                   .compute = matmul_compute(op, 1, static_cast<double>(reduction(user)) / native),
+                   .resting = operand(op, part, resting, true),
+                   .moving = operand(op, part, moving, true),
+                   .square = moving == resting};
+    share(in, op, user, moving);
+    return fronts_.least(in, alpha_);
+  }
+
+  // Makes rows or columns over their full length for an upstream matmul.
+  double as_deeper(OpId op, bool makes_rows) {
+    const auto& inputs = instance_.op(op).inputs;
+    const TensorId whole = makes_rows ? inputs[1] : inputs[0];
+    if (takes_room(op, whole) && !can_be_resident(whole)) return infinity;
+    const Tensor& tensor = out(op);
+    double traffic = loads(op, Part::deeper, inputs[0]);
+    if (inputs[0] != inputs[1]) traffic += loads(op, Part::deeper, inputs[1]);
+    return cost(
+        matmul_compute(op, static_cast<double>(tensor.height) / static_cast<double>(machine_.native_height),
+                       static_cast<double>(tensor.width) / static_cast<double>(machine_.native_width)),
+        traffic);
+  }
+
+  // The matmuls that may read the op's output inside a kernel, perhaps through pointwise ops.
+  struct User {
+    OpId op = no_op;
+    bool lhs = false;
+    bool rhs = false;
+  };
+  void list_users(OpId op, std::vector<User>& users, std::unordered_set<OpId>& seen) const {
+    for (TensorId t : instance_.op(op).outputs)
+      for (OpId reader : instance_.consumers(t)) {
+        if (!may_hand_over(op, t, reader) || !seen.insert(reader).second) continue;
+        const auto& inputs = instance_.op(reader).inputs;
+        if (is_matmul(reader))
+          users.push_back({reader, inputs[0] == t, inputs[1] == t});
+        else
+          list_users(reader, users, seen);
+      }
+  }
+  bool may_feed_matmul(OpId op) const {
+    std::vector<User> users;
+    std::unordered_set<OpId> seen;
+    list_users(op, users, seen);
+    return !users.empty();
+  }
+
+  // The base cost of a pointwise op counts with the first matmul that it reads.
+  double owned(OpId op, OpId reader) const {
+    for (TensorId t : instance_.op(reader).inputs) {
+      const OpId maker = instance_.producer(t);
+      if (maker == no_op || !is_matmul(maker)) continue;
+      return maker == op ? instance_.op(reader).base_cost : 0;
+    }
+    return 0;
+  }
+
+  // The op's cost where `reader` reads its output in the same kernel.
+  double inside(OpId op, OpId reader) {
+    double best = infinity;
+    std::vector<User> users;
+    std::unordered_set<OpId> seen;
+    if (is_matmul(reader)) {
+      const auto& inputs = instance_.op(reader).inputs;
+      const TensorId t = instance_.op(op).outputs[0];
+      users.push_back({reader, inputs[0] == t, inputs[1] == t});
+    } else {
+      best = as_root(op, Part::root, owned(op, reader));
+      list_users(reader, users, seen);
+    }
+    for (const User& user : users) {
+      const bool upstream = may_feed_matmul(user.op);
+      if (user.lhs) best = std::min(best, as_operand(op, Part::lhs, user.op));
+      if (user.rhs) best = std::min(best, as_operand(op, Part::rhs, user.op));
+      if (upstream && user.lhs) best = std::min(best, as_deeper(op, true));
+      if (upstream && user.rhs) best = std::min(best, as_deeper(op, false));
+    }
+    return best;
+  }
+
+  // What `reader` loads of t, at least, if it comes from slow memory.
+  double loaded_by(OpId reader, TensorId t) const {
+    if (!is_matmul(reader) || instance_.consumers(t).size() > 1) return size(t);
+    const auto& inputs = instance_.op(reader).inputs;
+    if (inputs[0] == inputs[1] || reduction(reader) <= machine_.native_width || may_feed_matmul(reader))
+      return size(t);
+    const Tensor& grid = out(reader);
+    return size(t) * static_cast<double>(inputs[0] == t ? ceil_div(grid.width, machine_.native_width)
+                                                        : ceil_div(grid.height, machine_.native_height));
+  }
+
+  double charge(OpId op) {
+    const Op& o = instance_.op(op);
+    double stored = 0;    // of outputs that are stored in any case, elements
+    bool forced = false;  // is the output?
+    for (TensorId t : o.outputs) {
+      bool out_in_any_case = instance_.is_output(t);
+      for (OpId reader : instance_.consumers(t))
+        out_in_any_case = out_in_any_case || must_be_loaded(t, reader);
+      if (out_in_any_case) stored += size(t);
+      forced = forced || out_in_any_case;
+    }
+    if (o.kind == OpKind::pointwise) return pointwise(op) + cost(0, stored);
+    if (o.outputs.size() > 1) return any_part(op) + cost(0, stored);
+    const TensorId t = o.outputs[0];
+    const auto readers = instance_.consumers(t);
+    if (readers.empty()) return as_root(op, Part::sink) + cost(0, stored);
+    // Stored: by a kernel of which it is a sink; and each reader that is not forced to load it does so or has
+    // it made again.
+    double handed = 0;
+    for (OpId reader : readers)
+      if (!must_be_loaded(t, reader)) {
+        double least = std::min(cost(0, loaded_by(reader, t)), inside(op, reader));
+        if (can_be_resident(t)) least = 0;
+        handed = std::max(handed, least);
+      }
+    const double with_store = as_root(op, Part::sink) + cost(0, size(t)) + handed;
+    if (forced) return with_store;
+    // Never stored: every reader has it inside, or finds it in fast memory.
+    double without = 0;
+    for (OpId reader : readers) without = std::max(without, inside(op, reader));
+    if (can_be_resident(t)) without = std::min(without, any_part(op));
+    return std::min(with_store, without);
+  }
+
+  double any_part(OpId op) {
+    double best = as_root(op, Part::sink);
+    for (TensorId t : instance_.op(op).outputs)
+      for (OpId reader : instance_.consumers(t))
+        if (may_hand_over(op, t, reader)) best = std::min(best, inside(op, reader));
+    return best;
+  }
+
+  double pointwise(OpId op) {
+    const Tensor& tensor = out(op);
+    const double compute =
+        instance_.op(op).base_cost * static_cast<double>(ceil_div(tensor.height, machine_.native_height) *
+                                                         ceil_div(tensor.width, machine_.native_width));
+    double traffic = 0;
+    std::unordered_set<TensorId> named;
+    for (TensorId t : instance_.op(op).inputs)
+      if (named.insert(t).second) traffic += loads(op, Part::root, t);
+    return cost(compute, traffic);
+  }
+
+  const Instance& instance_;
+  const Rules& rules_;
+  const Machine& machine_;
+  PartFronts fronts_;
+  double alpha_ = 0;
+  OpId met_op_ = no_op;
+  Part met_part_ = Part::sink;
+  std::unordered_set<OpId> met_;
+};
+
+}  // namespace
+
+namespace {
+
+// Ops of different sets are never in one kernel.
+std::vector<std::vector<OpId>> separate(const Instance& instance, const Charges& charges) {
+  std::vector<std::vector<OpId>> sets;
+  std::vector<char> seen(static_cast<std::size_t>(instance.op_count()), 0);
+  for (OpId op = 0; op < instance.op_count(); ++op) {
+    if (seen[static_cast<std::size_t>(op)]) continue;
+    sets.push_back(charges.linked(op));
+    for (OpId member : sets.back()) seen[static_cast<std::size_t>(member)] = 1;
+  }
+  return sets;
+}
+
+}  // namespace
+
+std::vector<double> least_charges(const Instance& instance, const Rules& rules) {
+  std::vector<std::vector<double>> all;
+  Charges charges(instance, rules);
+  for (int step = 0; step <= 20; ++step) all.push_back(charges.all(step / 20.0));
+  std::vector<double> best(static_cast<std::size_t>(instance.op_count()), 0.0);
+  for (const std::vector<OpId>& set : separate(instance, charges)) {
+    double most = -1;
+    for (const std::vector<double>& of_alpha : all) {
+      double sum = 0;
+      for (OpId op : set) sum += of_alpha[static_cast<std::size_t>(op)];
+      if (sum <= most) continue;
+      most = sum;
+      for (OpId op : set) best[static_cast<std::size_t>(op)] = of_alpha[static_cast<std::size_t>(op)];
+    }
+  }
+  return best;
+}
+
+}  // namespace fuselage::grid
