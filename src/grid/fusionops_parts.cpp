@@ -17,12 +17,12 @@ std::int64_t capped_product(std::int64_t a, std::int64_t b) {
   return a != 0 && b > most / a ? most : a * b;
 }
 
+}  // namespace
+
 Role role_in(const Op& op, TensorId tensor) {
   if (op.kind == OpKind::pointwise) return Role::pointwise;
   return op.inputs.front() == tensor ? Role::lhs : Role::rhs;
 }
-
-}  // namespace
 
 StepTensors::StepTensors(const Instance& instance, const StepState& state, const Kernel& step)
     : is_made(static_cast<std::size_t>(instance.tensor_count())),

@@ -9,6 +9,8 @@
 namespace fuselage::grid::fusionops_parts {
 
 enum class Role : std::uint8_t { pointwise, lhs, rhs };
+// What an op sees in a tensor that it reads.
+Role role_in(const Op& op, TensorId tensor);
 
 struct BoundaryInput {
   TensorId tensor = 0;

@@ -19,7 +19,7 @@ std::uint64_t mixed(std::uint64_t x) {
 // All that pricing reads of a shape, as bytes: equal texts, equal prices.
 class Signature {
  public:
-  explicit Signature(const Instance& instance, const Shape& shape) {
+  Signature(const Instance& instance, const Rules& rules, const Shape& shape) {
     put(shape.height());
     put(shape.width());
     put(shape.sinks());
@@ -42,6 +42,7 @@ class Signature {
     for (const BoundaryInput& input : shape.inputs()) put_input(input);
     put(-2);
     for (const Work& work : shape.works()) put_work(work);
+    if (rules.set != RuleSet::mlsys) put_ops(instance, shape);
   }
   std::string take() { return std::move(text_); }
 
@@ -49,6 +50,25 @@ class Signature {
   template <class T>
   void put(T value) {
     text_.append(std::string_view(reinterpret_cast<const char*>(&value), sizeof value));
+  }
+  // Ops as they are, but for the names of their tensors.
+  void put_ops(const Instance& instance, const Shape& shape) {
+    for (const OpId id : shape.ops()) {
+      const Op& op = instance.op(id);
+      put(static_cast<char>(op.kind));
+      put(op.base_cost);
+      put(op.outputs.size());
+      put(op.inputs.size());
+      for (const TensorId t : op.inputs) put(place_of(shape, t));
+    }
+  }
+  // Among what the group makes, or, below 0, among what it reads.
+  static std::ptrdiff_t place_of(const Shape& shape, TensorId t) {
+    const auto made = std::find(shape.made().begin(), shape.made().end(), t);
+    if (made != shape.made().end()) return made - shape.made().begin();
+    const auto read = std::find_if(shape.inputs().begin(), shape.inputs().end(),
+                                   [&](const BoundaryInput& input) { return input.tensor == t; });
+    return shape.inputs().begin() - read - 1;
   }
   void put_region(const Region& region, Phase phase) {
     put(static_cast<char>(region.rows));
@@ -76,20 +96,36 @@ class Signature {
 
 }  // namespace
 
+GroupClass::GroupClass(Shape shape) : shape_(std::move(shape)) {
+  for (std::size_t i = 0; i < std::min<std::size_t>(64, shape_.made().size()); ++i)
+    if (shape_.is_sink(i)) sinks_ |= std::uint64_t{1} << i;
+}
+
 KernelPricer::Best GroupClass::best(const KernelPricer& pricer, std::uint64_t resident,
-                                    std::uint64_t retained) const {
-  const auto find = [&] {
-    return std::find_if(known_.begin(), known_.end(),
-                        [&](const Entry& e) { return e.resident == resident && e.retained == retained; });
+                                    std::uint64_t retained, std::int64_t beside) const {
+  // Under fusionops to retain what the group reads itself costs nothing now.
+  if (pricer.rules().set != RuleSet::mlsys) retained &= sinks_;
+  const KernelPricer::Best alone = find(pricer, {resident, retained, 0, {}});
+  if (beside == 0 || !alone.cost.legal()) return alone;
+  if (beside <= pricer.instance().machine().capacity - alone.cost.working_set) return alone;
+  return find(pricer, {resident, retained, beside, {}});
+}
+
+KernelPricer::Best GroupClass::find(const KernelPricer& pricer, const Entry& wanted) const {
+  const auto look = [&] {
+    return std::find_if(known_.begin(), known_.end(), [&](const Entry& e) {
+      return e.resident == wanted.resident && e.retained == wanted.retained && e.beside == wanted.beside;
+    });
   };
   {
     const tbb::spin_mutex::scoped_lock lock(mutex_);
-    if (const auto found = find(); found != known_.end()) return found->best;
+    if (const auto found = look(); found != known_.end()) return found->best;
   }
-  const KernelPricer::Best best = pricer.best(shape_, resident, retained);
+  Entry entry = wanted;
+  entry.best = pricer.best(shape_, wanted.resident, wanted.retained, wanted.beside);
   const tbb::spin_mutex::scoped_lock lock(mutex_);
-  if (find() == known_.end()) known_.push_back({resident, retained, best});
-  return best;
+  if (look() == known_.end()) known_.push_back(entry);
+  return entry.best;
 }
 
 Groups::Groups(const Instance& instance, const Rules& rules) : pricer_(instance, rules) {
@@ -134,7 +170,7 @@ const Group& Groups::of(std::span<const OpId> ops) const {
 }
 
 const GroupClass& Groups::look_of(Shape shape) const {
-  std::string name = Signature(instance(), shape).take();
+  std::string name = Signature(instance(), pricer_.rules(), shape).take();
   ClassShard& shard = classes_[std::hash<std::string>{}(name) % shards];
   const tbb::spin_mutex::scoped_lock lock(shard.mutex);
   std::unique_ptr<GroupClass>& look = shard.classes[std::move(name)];

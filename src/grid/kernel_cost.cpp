@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "fusionops_kernel.h"
+
 namespace fuselage::grid {
 namespace {
 
@@ -462,6 +464,7 @@ class GranularitySearch {
       if (list.empty()) list.push_back(longest);
       if (k < list.back()) list.push_back(k);
     }
+    if (list.back() > 1) list.push_back(1);
     return list;
   }
 
@@ -470,8 +473,13 @@ class GranularitySearch {
     pricing_.list_slices();
     return pricing_.working_set() <= machine_.capacity;
   }
+  // Tiles as even as may be; under split-k as large as what feeds a matmul needs them.
   Granularity parts(std::int64_t rows, std::int64_t columns, std::int64_t k) const {
-    return {.w = ceil_div(shape_.width(), columns), .h = ceil_div(shape_.height(), rows), .k = k};
+    Granularity g{.w = ceil_div(shape_.width(), columns), .h = ceil_div(shape_.height(), rows), .k = k};
+    if (k >= reduction_) return g;
+    g.w = std::max(g.w, std::min(shape_.split_width(), machine_.native_width));
+    g.h = std::max(g.h, std::min(shape_.split_height(), machine_.native_height));
+    return g;
   }
 
   // Nothing can be cheaper: all arithmetic in as few tiles as native allows, or everything moved just once.
@@ -567,6 +575,7 @@ class GranularitySearch {
 }  // namespace
 
 KernelCost KernelPricer::price(const Shape& shape, const Choice& choice) const {
+  if (rules_.set != RuleSet::mlsys) return fusionops_parts::price(*instance_, shape, choice);
   Pricing pricing(*instance_, shape, choice.resident, choice.retained);
   pricing.choose(choice.granularity);
   if (!pricing.within_limits()) return {};
@@ -576,8 +585,11 @@ KernelCost KernelPricer::price(const Shape& shape, const Choice& choice) const {
   return {.latency = pricing.latency(choice.traversal), .working_set = working_set};
 }
 
-KernelPricer::Best KernelPricer::best(const Shape& shape, std::uint64_t resident,
-                                      std::uint64_t retained) const {
+KernelPricer::Best KernelPricer::best(const Shape& shape, std::uint64_t resident, std::uint64_t retained,
+                                      std::int64_t beside) const {
+  if (rules_.set != RuleSet::mlsys)
+    return fusionops_parts::cheapest(*instance_, shape,
+                                     {.resident = resident, .retained = retained, .beside = beside});
   Best best = GranularitySearch(*instance_, shape, resident, retained).run();
   if (best.cost.legal()) best.cost = price(shape, {best.granularity, best.traversal, resident, retained});
   return best;

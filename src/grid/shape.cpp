@@ -14,8 +14,8 @@ struct Shape::Builder {
   struct Demand {
     Region region = {};
     Phase phase = last_step;
-    // An operand of a root matmul, as it is or handed down by pointwise ops: it costs what it is long. What an
-    // upstream matmul asks for costs whole native tiles.
+    // An operand of a root matmul, as it is or handed down by pointwise ops: it costs what it is long. What
+    // an upstream matmul asks for costs whole native tiles.
     bool is_operand = false;
 
     friend bool operator==(const Demand&, const Demand&) = default;
@@ -35,6 +35,7 @@ struct Shape::Builder {
     list_tensors();
     find_sinks();
     shape.legal_ = shape.legal_ && connected();
+    if (rules.set != RuleSet::mlsys) return;
     find_roots();
     demands.resize(shape.ops_.size());
     for (std::size_t place = shape.ops_.size(); place-- > 0;) visit(place);
@@ -85,6 +86,16 @@ struct Shape::Builder {
       }
       if (tensor.height != shape.height_ || tensor.width != shape.width_) shape.legal_ = false;
     }
+    if (rules.set != RuleSet::mlsys) cover_all();
+  }
+
+  // The grid of fusionops covers all that is made, of whatever shapes.
+  void cover_all() {
+    shape.legal_ = true;
+    for (const TensorId t : shape.made_) {
+      shape.height_ = std::max(shape.height_, instance.tensor(t).height);
+      shape.width_ = std::max(shape.width_, instance.tensor(t).width);
+    }
   }
 
   // Everything must be linked; a link is a tensor with both ends in the group.
@@ -100,7 +111,7 @@ struct Shape::Builder {
       for (TensorId t : op(place).inputs) {
         if (const auto found = maker.find(t); found != maker.end()) {
           leader[find(place)] = find(found->second);
-        } else if (rules.co_consumers) {
+        } else if (rules.co_consumers && rules.set == RuleSet::mlsys) {
           std::size_t& reader = first_reader[input_of.at(t)];
           if (reader == shape.ops_.size()) reader = place;
           leader[find(place)] = find(reader);

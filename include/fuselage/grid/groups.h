@@ -21,18 +21,24 @@ namespace fuselage::grid {
 // Groups of one shape, apart from the names of their tensors.
 class GroupClass {
  public:
-  explicit GroupClass(Shape shape) : shape_(std::move(shape)) {}
+  explicit GroupClass(Shape shape);
 
   const Shape& shape() const { return shape_; }
-  KernelPricer::Best best(const KernelPricer& pricer, std::uint64_t resident, std::uint64_t retained) const;
+  // `beside`: elements of fast memory that hold what the group doesn't read (fusionops).
+  KernelPricer::Best best(const KernelPricer& pricer, std::uint64_t resident, std::uint64_t retained,
+                          std::int64_t beside) const;
 
  private:
   struct Entry {
     std::uint64_t resident;
     std::uint64_t retained;
+    std::int64_t beside;
     KernelPricer::Best best;
   };
-  Shape shape_;  // of the first group that was seen
+  KernelPricer::Best find(const KernelPricer& pricer, const Entry& wanted) const;
+
+  Shape shape_;              // of the first group that was seen
+  std::uint64_t sinks_ = 0;  // bits of what it makes
   mutable tbb::spin_mutex mutex_;
   mutable std::vector<Entry> known_;
 };
@@ -55,8 +61,9 @@ class Groups {
 
   // The group of these ops, in any order, each once. Lives as long as this object.
   const Group& of(std::span<const OpId> ops) const;
-  KernelPricer::Best best(const Group& group, std::uint64_t resident, std::uint64_t retained) const {
-    return group.look->best(pricer_, resident, retained);
+  KernelPricer::Best best(const Group& group, std::uint64_t resident, std::uint64_t retained,
+                          std::int64_t beside = 0) const {
+    return group.look->best(pricer_, resident, retained, beside);
   }
 
   const Instance& instance() const { return pricer_.instance(); }

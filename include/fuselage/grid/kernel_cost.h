@@ -1,7 +1,7 @@
-// What a kernel costs under the mlsys rules, in closed form: iterations fall into a few classes that cost the
+// What a kernel costs, in closed form. Under the mlsys rules iterations fall into a few classes that cost the
 // same (first tile, next column, next row, inner k-steps; with clipped edges each), so that pricing takes as
 // long for a million iterations as for one. Where no closed form holds (Shape::closed) the kernel is run tile
-// by tile.
+// by tile. Under the fusionops rules the price is that of fusionops.h, to the bit.
 #pragma once
 
 #include <cstdint>
@@ -21,6 +21,10 @@ struct Choice {
   Traversal traversal = Traversal::raster;
   std::uint64_t resident = 0;  // bits of Shape::inputs() that are in fast memory
   std::uint64_t retained = 0;  // bits of Shape::made() that stay there
+  // fusionops: elements of what is in fast memory and the kernel doesn't read, and which of its role_orders
+  // the ops are named in (src/grid/fusionops_kernel.h).
+  std::int64_t beside = 0;
+  int order = 0;
 };
 
 struct KernelCost {
@@ -38,17 +42,17 @@ class KernelPricer {
   // Infinite latency: the granularity breaks a limit, or the working set exceeds the capacity.
   KernelCost price(const Shape& shape, const Choice& choice) const;
 
-  // The cheapest granularity and traversal for what is resident and retained, of a declared list
-  // (granularities that divide the grid and K into 1, 2, 3, 4, 6, 8, 12, ... times as few parts as native
-  // allows).
+  // The cheapest granularity and traversal for what is resident and retained, of a declared list.
   struct Best {
     KernelCost cost = {};
     Granularity granularity = {};
     Traversal traversal = Traversal::raster;
+    int order = 0;  // as Choice::order
   };
-  Best best(const Shape& shape, std::uint64_t resident, std::uint64_t retained) const;
+  Best best(const Shape& shape, std::uint64_t resident, std::uint64_t retained,
+            std::int64_t beside = 0) const;
 
-  // The same price by running the kernel tile by tile (evaluate.h). Infinite for very many iterations.
+  // mlsys: the same price by running the kernel tile by tile (evaluate.h). Infinite for very many iterations.
   KernelCost simulate(const Shape& shape, const Choice& choice) const;
 
   const Instance& instance() const { return *instance_; }
@@ -63,7 +67,7 @@ class KernelPricer {
 std::optional<std::vector<std::int64_t>> tile_order(Traversal traversal, std::int64_t rows,
                                                     std::int64_t columns);
 
-// The kernel as a plan holds it.
+// The kernel as a plan holds it, its ops in the order of the shape.
 Kernel kernel_of(const Shape& shape, const Choice& choice);
 
 }  // namespace fuselage::grid

@@ -1,7 +1,8 @@
 // A set of ops as one kernel, before granularity, residency and traversal are chosen: which slices of what it
 // asks for, and which arithmetic each k-step does, as symbols. Built once for a set of ops; kernel_cost.h
 // then prices any granularity from it without walking the tiles (rule 13 of the contest's pricing, see
-// CONTRIBUTING.md, "The grid family").
+// CONTRIBUTING.md, "The grid family"). Under the fusionops rules it is no more than the ops and their
+// tensors.
 #pragma once
 
 #include <cstdint>
@@ -75,11 +76,12 @@ class Shape {
   std::span<const TensorId> made() const { return made_; }           // outputs of the ops, in their order
   bool is_sink(std::size_t made_index) const { return sink_[made_index]; }
   int sinks() const { return sinks_; }
-  std::int64_t height() const { return height_; }  // of the grid: the shape of the sinks
+  // Of the grid: the shape of the sinks; under fusionops what covers all that is made.
+  std::int64_t height() const { return height_; }
   std::int64_t width() const { return width_; }
 
-  // Connected through what it makes (or, with co_consumers, through what it reads), and its sinks have one
-  // shape.
+  // Connected through what it makes (or, with co_consumers, through what it reads), and, under mlsys, its
+  // sinks have one shape.
   bool legal() const { return legal_; }
   // False: two demands may coincide in some iterations and not in others, so that no closed form holds.
   bool closed() const { return closed_; }
