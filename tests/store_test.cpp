@@ -177,7 +177,8 @@ TEST_F(StoreFile, RecordsThatAreNotTrueAreRefused) {
   refused([](Record& r) { r.key[0] = r.key[0] == '0' ? '1' : '0'; }, "key: ");
   refused([](Record& r) { r.engine = "two\nlines"; }, "engine: ");
   refused([](Record& r) { r.time = "yesterday"; }, "time: \"yesterday\" is no time");
-  refused([](Record& r) { r.family = "grid"; }, "family: \"grid\"");
+  refused([](Record& r) { r.family = "maze"; }, "family: \"maze\" is no family of this version");
+  refused([](Record& r) { r.family = "grid"; }, "plan: family: \"walk\" is the value of an unknown field");
   refused([&](Record& r) { replace_in_plan(r, "{\"nodes\": [2]", "{\"nodes\": [1]"); }, "plan: is illegal, ");
   refused([&](Record& r) { replace_in_plan(r, "\"tile\": 128", "\"tile\": 256"); }, "latency: ");
   refused([](Record& r) { r.plan = "{}"; }, "plan: fuselage_plan");
@@ -283,8 +284,8 @@ TEST_F(StoreFile, FilesOfOthersAreRefusedAndLeftAlone) {
   run_sql(folder / "numbered", "PRAGMA application_id = 5");
   refused(folder / "numbered", "is an SQLite database of another program");
   Store(folder / "newer").offer(record_of_tile(256));
-  run_sql(folder / "newer", "PRAGMA user_version = 2");
-  refused(folder / "newer", "has the format 2, and this version of fuselage knows 1 only");
+  run_sql(folder / "newer", "PRAGMA user_version = 3");
+  refused(folder / "newer", "has the format 3, and this version of fuselage knows 1 to 2");
   fs::create_directory(folder / "directory");
   refused(folder / "directory", "is a directory");
   refused(folder / "text/best.sqlite", "directory");

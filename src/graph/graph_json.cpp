@@ -131,14 +131,6 @@ bool is_map_of_tasks(const Json& json) {
 
 constexpr std::size_t max_name_bytes = 100;
 
-bool is_name(std::string_view text) {
-  const auto is_plain = [](char c) {
-    return static_cast<unsigned char>(c) >= ' ' && c != '/' && c != '\\' && c != 127;
-  };
-  return !text.empty() && text.size() <= max_name_bytes && text.front() != '.' &&
-         std::all_of(text.begin(), text.end(), is_plain);
-}
-
 std::string name_rule() {
   return fmt::format("1 to {} bytes without slashes, control characters or a leading dot", max_name_bytes);
 }
@@ -208,6 +200,14 @@ std::vector<Workload> read_value(std::string_view text, const std::string& sourc
 }
 
 }  // namespace
+
+bool is_name(std::string_view text) {
+  const auto is_plain = [](char c) {
+    return static_cast<unsigned char>(c) >= ' ' && c != '/' && c != '\\' && c != 127;
+  };
+  return !text.empty() && text.size() <= max_name_bytes && text.front() != '.' &&
+         std::all_of(text.begin(), text.end(), is_plain);
+}
 
 std::string read_name(const JsonField& field) {
   if (!is_name(field.string())) field.refuse("is no name", name_rule());

@@ -12,7 +12,9 @@ namespace fuselage::oracle {
 namespace {
 
 constexpr std::int64_t application_id = 0x46755365;  // "FuSe", in the header of the file
-constexpr std::int64_t format_version = 1;
+// 2 is 1 with records of the grid family; a store of walk graphs alone stays 1, for whom it was made.
+constexpr std::int64_t walk_version = 1;
+constexpr std::int64_t format_version = 2;
 
 constexpr std::string_view create_table = R"(CREATE TABLE best (
   key TEXT PRIMARY KEY NOT NULL, family TEXT NOT NULL, name TEXT NOT NULL, rules TEXT NOT NULL,
@@ -46,8 +48,12 @@ Value known(std::string_view field, const std::string& text, std::optional<Value
 Record record_of(const Statement& row, const std::string& path) {
   Record record{.key = row.text(0), .family = row.text(1), .name = row.text(2)};
   const std::string at = where(path, record);
-  record.rules = known("rules", row.text(3), walk::parse_rules, at);
-  record.order = known("order", row.text(4), walk::parse_order, at);
+  if (record.is_grid()) {
+    record.grid_rules = known("rules", row.text(3), grid::parse_rules_text, at);
+  } else {
+    record.rules = known("rules", row.text(3), walk::parse_rules, at);
+    record.order = known("order", row.text(4), walk::parse_order, at);
+  }
   record.price = {.traffic = row.number(5), .launch = row.number(6), .residency = row.number(7)};
   record.ops = static_cast<int>(row.integer(8));
   record.cost = row.number(9);
@@ -151,12 +157,14 @@ class Store::Table {
   }
 
   void put(const Record& record) const {
+    if (record.is_grid() && database_.integer("PRAGMA user_version") < format_version)
+      database_.execute(fmt::format("PRAGMA user_version = {}", format_version));
     Statement insert =
         database_.prepare(fmt::format("INSERT OR REPLACE INTO best ({}, plan) VALUES "
                                       "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                                       columns));
     insert.bind(record.key).bind(record.family).bind(record.name);
-    insert.bind(name(record.rules)).bind(name(record.order));
+    insert.bind(rules_text(record)).bind(record.is_grid() ? "" : name(record.order));
     insert.bind(record.price.traffic).bind(record.price.launch).bind(record.price.residency);
     insert.bind(std::int64_t{record.ops}).bind(record.cost).bind(record.latency).bind(record.lower_bound);
     insert.bind(search::name(record.proof)).bind(record.engine).bind(record.budget);
@@ -197,7 +205,7 @@ class Store::Table {
     if (!is_new()) return;  // another process was faster
     database_.execute(create_table);
     database_.execute(fmt::format("PRAGMA application_id = {}", application_id));
-    database_.execute(fmt::format("PRAGMA user_version = {}", format_version));
+    database_.execute(fmt::format("PRAGMA user_version = {}", walk_version));
     transaction.commit();
   }
 
@@ -206,9 +214,9 @@ class Store::Table {
       fail("{}: is an SQLite database of another program; expected a store of best-known plans",
            database_.path());
     const std::int64_t version = database_.integer("PRAGMA user_version");
-    if (version != format_version)
-      fail("{}: has the format {}, and this version of fuselage knows {} only; expected a newer fuselage",
-           database_.path(), version, format_version);
+    if (version < walk_version || version > format_version)
+      fail("{}: has the format {}, and this version of fuselage knows {} to {}; expected a newer fuselage",
+           database_.path(), version, walk_version, format_version);
   }
 
   Database database_;
@@ -222,7 +230,7 @@ Store::~Store() = default;
 
 Offer Store::offer(const Record& record) {
   const std::string at = label(record);
-  checked_plan(record, at);
+  check_record(record, at);
   Transaction transaction(table_->database());
   const Offer offer = table_->offer(record, at);
   transaction.commit();
@@ -234,7 +242,7 @@ std::array<std::size_t, offer_names.size()> Store::import_lines(std::string_view
   std::vector<std::pair<Record, std::string>> records;  // with what messages call it
   for (const Line& line : lines_of(text)) {
     records.emplace_back(read_record(line, source), name_of(line, source));
-    checked_plan(records.back().first, records.back().second);
+    check_record(records.back().first, records.back().second);
   }
   std::array<std::size_t, offer_names.size()> counts = {};
   Transaction transaction(table_->database());
@@ -245,14 +253,18 @@ std::array<std::size_t, offer_names.size()> Store::import_lines(std::string_view
 
 std::optional<Record> Store::find(const std::string& key) const {
   std::optional<Record> record = table_->row_with_plan(key);
-  if (record) checked_plan(*record, where(path_, *record));
+  if (record) check_record(*record, where(path_, *record));
   return record;
 }
 
 std::vector<Record> Store::list() const {
   std::vector<Record> records = table_->rows();
   std::sort(records.begin(), records.end(), [](const Record& a, const Record& b) {
-    return std::tie(a.name, a.rules, a.order, a.key) < std::tie(b.name, b.rules, b.order, b.key);
+    const auto rank = [](const Record& r) {
+      return std::make_tuple(std::string_view(r.name), r.is_grid(), r.grid_rules.set, r.rules, r.order,
+                             std::string_view(r.key));
+    };
+    return rank(a) < rank(b);
   });
   return records;
 }

@@ -15,6 +15,9 @@ constexpr int format_version = 1;
 constexpr std::array<std::string_view, 17> record_fields = {
     "fuselage_best", "key",         "family", "name",   "rules",  "order",   "price", "ops", "cost",
     "latency",       "lower_bound", "proof",  "engine", "budget", "version", "time",  "plan"};
+constexpr std::array<std::string_view, 15> grid_record_fields = {
+    "fuselage_best", "key",   "family", "name",   "rules",   "ops",  "cost", "latency",
+    "lower_bound",   "proof", "engine", "budget", "version", "time", "plan"};
 constexpr std::array<std::string_view, 3> price_fields = {"traffic", "launch", "residency"};
 
 walk::Price read_price(const JsonField& at) {
@@ -34,8 +37,19 @@ Value read_choice(const JsonField& field, std::optional<Value> (*parse)(std::str
 }
 
 std::string read_family(const JsonField& field) {
-  if (field.string() != "walk") field.refuse("is no family of this version", "\"walk\"");
-  return field.string();
+  const std::string& family = field.string();
+  if (family != "walk" && family != "grid")
+    field.refuse("is no family of this version", "\"walk\" or \"grid\"");
+  return family;
+}
+
+grid::Rules read_grid_rules(const JsonField& field) {
+  const auto rules = grid::parse_rules_text(field.string());
+  if (!rules)
+    field.refuse("is unknown",
+                 "fusionops, fusionops-honest, or as \"mlsys, compute k\" and \"mlsys, compute native-k, "
+                 "co-consumers\"");
+  return *rules;
 }
 
 // As plan_to_json writes it, whatever the order of its fields here.
@@ -61,13 +75,17 @@ Record read_record(const Line& line, const std::string& source) {
   const std::string where = name_of(line, source);
   const JsonField root(json, where);
   root.required("fuselage_best").integer(format_version, format_version);
-  root.only(record_fields);
-  Record record{.key = root.required("key").string(),
-                .family = read_family(root.required("family")),
-                .name = read_name(root.required("name"))};
-  record.rules = read_choice(root.required("rules"), walk::parse_rules, walk::rules_names);
-  record.order = read_choice(root.required("order"), walk::parse_order, walk::order_names);
-  record.price = read_price(root.required("price"));
+  Record record{.key = root.required("key").string(), .family = read_family(root.required("family"))};
+  record.name = read_name(root.required("name"));
+  if (record.is_grid()) {
+    root.only(grid_record_fields);
+    record.grid_rules = read_grid_rules(root.required("rules"));
+  } else {
+    root.only(record_fields);
+    record.rules = read_choice(root.required("rules"), walk::parse_rules, walk::rules_names);
+    record.order = read_choice(root.required("order"), walk::parse_order, walk::order_names);
+    record.price = read_price(root.required("price"));
+  }
   record.ops = static_cast<int>(root.required("ops").integer(1, std::numeric_limits<int>::max()));
   record.cost = root.required("cost").number(0);
   record.latency = root.required("latency").number(0);
@@ -77,29 +95,31 @@ Record read_record(const Line& line, const std::string& source) {
   record.budget = root.required("budget").string();
   record.version = root.required("version").string();
   record.time = root.required("time").string();
-  record.plan = read_plan_text(root.required("plan"), where);
+  const JsonField plan = root.required("plan");
+  record.plan = record.is_grid() ? read_grid_plan_text(plan) : read_plan_text(plan, where);
   return record;
 }
 
 ordered_json record_to_json(const Record& record) {
   const walk::Price& price = record.price;
-  ordered_json json = {
-      {"fuselage_best", format_version},
-      {"key", record.key},
-      {"family", record.family},
-      {"name", record.name},
-      {"rules", name(record.rules)},
-      {"order", name(record.order)},
-      {"price", {{"traffic", price.traffic}, {"launch", price.launch}, {"residency", price.residency}}},
-      {"ops", record.ops},
-      {"cost", record.cost},
-      {"latency", record.latency},
-      {"lower_bound", record.lower_bound},
-      {"proof", search::name(record.proof)},
-      {"engine", record.engine},
-      {"budget", record.budget},
-      {"version", record.version},
-      {"time", record.time}};
+  ordered_json json = {{"fuselage_best", format_version},
+                       {"key", record.key},
+                       {"family", record.family},
+                       {"name", record.name},
+                       {"rules", rules_text(record)}};
+  if (!record.is_grid()) {
+    json["order"] = name(record.order);
+    json["price"] = {{"traffic", price.traffic}, {"launch", price.launch}, {"residency", price.residency}};
+  }
+  json["ops"] = record.ops;
+  json["cost"] = record.cost;
+  json["latency"] = record.latency;
+  json["lower_bound"] = record.lower_bound;
+  json["proof"] = search::name(record.proof);
+  json["engine"] = record.engine;
+  json["budget"] = record.budget;
+  json["version"] = record.version;
+  json["time"] = record.time;
   if (!record.plan.empty()) json["plan"] = ordered_json::parse(record.plan);
   return json;
 }

@@ -9,17 +9,13 @@
 #include "fuselage/core/hash.h"
 #include "fuselage/core/json.h"
 #include "fuselage/oracle/simulate.h"
+#include "fuselage/oracle/store_grid.h"
 
 namespace fuselage::oracle {
 namespace {
 
 constexpr double tolerance = 1e-9;  // relative
 constexpr std::size_t max_text_bytes = 200;
-
-// Exact, and the same text for both zeros, which cost the same.
-std::string bits(double value) {
-  return fmt::format("{:016x}", std::bit_cast<std::uint64_t>(value + 0.0));
-}
 
 void check_text(std::string_view field, std::string_view text, const std::string& where) {
   const auto printable = [](char c) { return c >= ' ' && c <= '~'; };
@@ -40,21 +36,6 @@ void check_number(std::string_view field, double value, const std::string& where
     fail("{}: {}: {} is out of range; expected a finite number >= 0", where, field, value);
 }
 
-void check_form(const Record& record, const std::string& where) {
-  if (record.family != "walk")
-    fail("{}: family: {} is no family of this version; expected \"walk\"", where, quote(record.family));
-  check_number("price.traffic", record.price.traffic, where);
-  check_number("price.launch", record.price.launch, where);
-  check_number("price.residency", record.price.residency, where);
-  check_number("cost", record.cost, where);
-  check_number("latency", record.latency, where);
-  check_number("lower_bound", record.lower_bound, where);
-  check_text("engine", record.engine, where);
-  check_text("budget", record.budget, where);
-  check_text("version", record.version, where);
-  check_time(record.time, where);
-}
-
 // A field that the plan says too.
 template <class Value>
 void check_same(std::string_view field, const Value& claimed, const Value& found, const std::string& where) {
@@ -73,6 +54,35 @@ void check_latency(const Record& record, const walk::PlanFile& plan, const std::
            json_number(claimed), json_number(simulation.latency));
 }
 
+search::Proof proof_of(const walk::PlanFile& plan) {
+  for (std::size_t i = 0; i < walk::proof_names.size(); ++i)
+    if (plan.proof == walk::proof_names[i]) return static_cast<search::Proof>(i);
+  fail("{}: proof: {} is no proof; expected one of {}", plan.workload.name, quote(plan.proof),
+       join_names(walk::proof_names));
+}
+
+}  // namespace
+
+std::string bits(double value) {
+  return fmt::format("{:016x}", std::bit_cast<std::uint64_t>(value + 0.0));
+}
+
+void check_form(const Record& record, const std::string& where) {
+  if (record.family != "walk" && !record.is_grid())
+    fail("{}: family: {} is no family of this version; expected \"walk\" or \"grid\"", where,
+         quote(record.family));
+  check_number("price.traffic", record.price.traffic, where);
+  check_number("price.launch", record.price.launch, where);
+  check_number("price.residency", record.price.residency, where);
+  check_number("cost", record.cost, where);
+  check_number("latency", record.latency, where);
+  check_number("lower_bound", record.lower_bound, where);
+  check_text("engine", record.engine, where);
+  check_text("budget", record.budget, where);
+  check_text("version", record.version, where);
+  check_time(record.time, where);
+}
+
 void check_cost(const Record& record, const std::string& where) {
   const bool plain = record.price == walk::Price{};
   if (plain && !equal_cycles(record.cost, record.latency))
@@ -88,15 +98,6 @@ void check_cost(const Record& record, const std::string& where) {
     fail("{}: proof: \"optimal\" is claimed; expected a lower_bound equal to the cost, {}, with it, not {}",
          where, json_number(record.cost), json_number(record.lower_bound));
 }
-
-search::Proof proof_of(const walk::PlanFile& plan) {
-  for (std::size_t i = 0; i < walk::proof_names.size(); ++i)
-    if (plan.proof == walk::proof_names[i]) return static_cast<search::Proof>(i);
-  fail("{}: proof: {} is no proof; expected one of {}", plan.workload.name, quote(plan.proof),
-       join_names(walk::proof_names));
-}
-
-}  // namespace
 
 bool equal_cycles(double a, double b) {
   return std::abs(a - b) <= tolerance * std::max(std::abs(a), std::abs(b));
@@ -150,8 +151,20 @@ std::string utc_now() {
                      utc.tm_hour, utc.tm_min, utc.tm_sec);
 }
 
+std::string rules_text(const Record& record) {
+  return record.is_grid() ? grid::rules_text(record.grid_rules) : std::string(name(record.rules));
+}
+
+void check_record(const Record& record, const std::string& where) {
+  if (record.is_grid())
+    checked_grid_plan(record, where);
+  else
+    checked_plan(record, where);
+}
+
 walk::PlanFile checked_plan(const Record& record, const std::string& where) {
   check_form(record, where);
+  if (record.is_grid()) fail("{}: family: \"grid\" is not that of a graph; expected \"walk\"", where);
   walk::PlanFile plan = walk::read_plan(record.plan, where + ": plan");
   check_same("name", record.name, plan.workload.name, where);
   check_same("rules", name(record.rules), name(plan.rules), where);

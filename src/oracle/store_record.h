@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "fuselage/core/json.h"
 #include "fuselage/oracle/store.h"
 
 namespace fuselage::oracle {
@@ -25,6 +26,16 @@ Record read_record(const Line& line, const std::string& source);
 
 // The proof that a name stands for; none if there is no such name.
 std::optional<search::Proof> parse_proof(std::string_view text);
+
+// Whether the fields that every record has are in range, and whether cost, bound and proof agree.
+void check_form(const Record& record, const std::string& where);
+void check_cost(const Record& record, const std::string& where);
+
+// Exact, and the same text for both zeros, which cost the same: numbers of keys.
+std::string bits(double value);
+
+// The text of a grid record's plan, from {"problem": ..., "solution": ...} and back.
+std::string read_grid_plan_text(const JsonField& field);
 
 // Within 1e-9 relative.
 bool equal_cycles(double a, double b);

@@ -39,6 +39,7 @@ Workload read_graph(const JsonField& graph, std::string name,
 // Reads a name that can also be a file's: 1 to 100 bytes without slashes, control characters or a leading
 // dot.
 std::string read_name(const JsonField& field);
+bool is_name(std::string_view text);  // is it such a name?
 
 // A file of one hardware: {fast_mem_capacity, slow_mem_bandwidth, kernel_launch_cost, max_fusion_depth}.
 Hardware read_hardware(std::string_view text, const std::string& source);

@@ -1,7 +1,7 @@
 // The best-known store: for every problem the best plan that anyone has found and the best lower bound that
 // anyone has proven, in one SQLite file. Searches, on any day and in any number of processes, add to it, and
-// it only ever improves. Every plan is priced anew by simulate() when it comes in and when it is read, so
-// that what the store says about a plan is true whoever wrote the file.
+// it only ever improves. Every plan is priced anew by simulate(), or by the judge of the grid family, when it
+// comes in and when it is read, so that what the store says about a plan is true whoever wrote the file.
 #pragma once
 
 #include <array>
@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "fuselage/graph/graph.h"
+#include "fuselage/grid/rules.h"
 #include "fuselage/search/outcome.h"
 #include "fuselage/walk/plan_json.h"
 #include "fuselage/walk/price.h"
@@ -28,27 +29,32 @@ std::string store_key(const Workload& workload, walk::Rules rules, walk::Order o
                       const walk::Price& price = {});
 
 // What is known of one problem. `engine` to `time` say where the plan comes from; the bound may come from
-// elsewhere.
+// elsewhere. Records of the grid family are made and read by store_grid.h.
 struct Record {
   std::string key = {};
-  std::string family = "walk";
-  std::string name = {};  // of the graph, where the plan comes from
+  std::string family = "walk";  // or "grid"
+  std::string name = {};        // of the graph, where the plan comes from
+  grid::Rules grid_rules = {};  // of the grid family; the next three are of the walk family
   walk::Rules rules = walk::Rules::seed_honest;
   walk::Order order = walk::Order::fixed;
   walk::Price price = {};
   int ops = 0;
   double cost = 0;         // cycles, of the objective that `price` defines: the latency if it is zero
-  double latency = 0;      // cycles
+  double latency = 0;      // cycles; of the grid family: time units
   double lower_bound = 0;  // of the cost of every legal plan; 0: nothing is known
   search::Proof proof = search::Proof::none;
   std::string engine = {};
   std::string budget = {};   // as text, "steps=10000 time=15"
   std::string version = {};  // of Fuselage
   std::string time = {};     // UTC, ISO 8601: "2031-01-31T23:59:59Z"
-  std::string plan = {};     // plan_to_json; empty in a list
+  std::string plan = {};     // plan_to_json, or {"problem": ..., "solution": ...}; empty in a list
 
+  bool is_grid() const { return family == "grid"; }
   double gap() const { return search::gap(cost, lower_bound); }
 };
+
+// The rules by their name, with their flags: "seed-honest", "mlsys, compute k".
+std::string rules_text(const Record& record);
 
 // Where a plan comes from; as the fields of Record.
 struct Origin {
@@ -74,10 +80,12 @@ Record make_record(const walk::PlanFile& plan, const Origin& origin, const Objec
 // Now, as Record::time has it.
 std::string utc_now();
 
-// The plan of a record that is true: key, names and counts are the plan's, simulate() finds it legal and its
-// latency as claimed within 1e-9 relative, bound and proof don't contradict the cost. Error, beginning with
-// `where`, for any other. The terms of the cost beside the latency are taken on trust.
+// The plan of a walk record that is true: key, names and counts are the plan's, simulate() finds it legal and
+// its latency as claimed within 1e-9 relative, bound and proof don't contradict the cost. Error, beginning
+// with `where`, for any other. The terms of the cost beside the latency are taken on trust.
 walk::PlanFile checked_plan(const Record& record, const std::string& where);
+// The same for a record of any family, without its plan.
+void check_record(const Record& record, const std::string& where);
 
 // All fields of a record, the plan as an object (left out where it is empty).
 nlohmann::ordered_json record_to_json(const Record& record);
@@ -107,7 +115,7 @@ class Store {
   ~Store();
 
   // Keeps the cheaper plan (the old one if both cost the same) and the higher bound, each on its own. Error
-  // if the record isn't true (see checked_plan), or if it and the stored one contradict each other: a plan
+  // if the record isn't true (see check_record), or if it and the stored one contradict each other: a plan
   // cheaper than a lower bound means that one of the two is wrong, and nothing is changed.
   Offer offer(const Record& record);
   // Offers every record of a text as record_to_line writes them, or none: an Error names `source`, line and
@@ -116,7 +124,7 @@ class Store {
 
   // With its plan, checked: Error for a record that isn't true.
   std::optional<Record> find(const std::string& key) const;
-  // All records by name, rules, order and key; without their plans, and unchecked.
+  // All records by name, family, rules, order and key; without their plans, and unchecked.
   std::vector<Record> list() const;
 
   const std::string& path() const { return path_; }
