@@ -33,17 +33,21 @@ class PlanNames {
 
 }  // namespace
 
-std::vector<std::string> plan_paths(const std::vector<Workload>& workloads, const std::string& directory,
+std::vector<std::string> plan_paths(const std::vector<std::string>& names, const std::string& out,
                                     const std::vector<std::string>& targets) {
-  PlanNames names;
-  std::vector<std::string> paths(workloads.size());
-  if (directory.empty()) return paths;
-  for (std::size_t i = 0; i < workloads.size(); ++i) {
-    paths[i] = (std::filesystem::path(directory) / names.next(workloads[i].name)).string();
-    std::error_code missing;
+  PlanNames plain;
+  std::vector<std::string> paths(names.size());
+  if (out.empty()) return paths;
+  std::error_code missing;
+  const bool is_file = out.ends_with(".json") && !std::filesystem::is_directory(out, missing);
+  if (is_file && names.size() > 1)
+    fail("--out: {} is one file, for the plans of {} targets; expected a directory", out, names.size());
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    paths[i] = is_file ? out : (std::filesystem::path(out) / plain.next(names[i])).string();
     for (const std::string& target : targets)
       if (std::filesystem::equivalent(paths[i], target, missing))
-        fail("--out: {} is a target, which a plan would replace; expected another directory", paths[i]);
+        fail("--out: {} is a target, which a plan would replace; expected another {}", paths[i],
+             is_file ? "file" : "directory");
   }
   return paths;
 }

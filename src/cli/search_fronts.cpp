@@ -8,10 +8,10 @@
 #include "cli.h"
 #include "fuselage/core/error.h"
 #include "fuselage/core/files.h"
-#include "fuselage/core/json.h"
 #include "fuselage/walk/plan_json.h"
 #include "pareto_report.h"
 #include "plan_paths.h"
+#include "report_cells.h"
 #include "terminal.h"
 
 namespace fuselage::cli {
@@ -65,8 +65,7 @@ std::vector<FrontAnswer> all_fronts(const std::vector<Workload>& workloads, cons
 int search_fronts(const std::vector<Workload>& workloads, const FrontSearch& search) {
   const std::vector<FrontAnswer> answers = all_fronts(workloads, search);
   if (search.json)
-    write_stdout(pareto_json(answers, search.options).dump(2, ' ', false, Json::error_handler_t::replace) +
-                 '\n');
+    write_stdout(dump(pareto_json(answers, search.options)));
   else
     write_stdout(pareto_table(answers, search.options));
   int exit_code = exit_ok;

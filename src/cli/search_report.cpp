@@ -2,10 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
-#include <limits>
-
 #include "fuselage/search/outcome.h"
+#include "report_cells.h"
 #include "table.h"
 #include "units.h"
 
@@ -27,19 +25,14 @@ std::vector<Column> columns_of(bool priced) {
   return columns;
 }
 
-// How much dearer than the best plan known before; below zero: a new best.
 std::string known_cell(const Answer& answer) {
-  if (!answer.solution || !answer.solution->found || !answer.known) return "-";
-  const double above = (answer.solution->cost - *answer.known) / *answer.known;
-  return percent(std::abs(above) < 1e-9 ? 0.0 : above);
+  if (!answer.solution || !answer.solution->found) return "-";
+  return known_words(answer.solution->cost, answer.known);
 }
 
 std::string proof_cell(const Solution& solution) {
   if (!solution.found) return solution.infeasible ? "infeasible" : "no plan";
-  if (solution.proof == search::Proof::optimal) return "optimal";
-  const bool space = solution.proof == search::Proof::optimal_in_declared_space;
-  const std::string words = space ? "best of space" : "not proven";
-  return space && solution.gap() == 0 ? words : fmt::format("{}, gap {}", words, gap_percent(solution.gap()));
+  return proof_words(solution.proof, solution.gap());
 }
 
 std::vector<std::string> row_of(const Answer& answer, bool priced) {
@@ -68,23 +61,6 @@ std::vector<std::string> row_of(const Answer& answer, bool priced) {
   return row;
 }
 
-// What ended the search, in the words of the command line.
-std::string_view ended_by(StopReason stop) {
-  switch (stop) {
-    case StopReason::steps:
-      return "--steps";
-    case StopReason::memory:
-      return "--memory";
-    case StopReason::time:
-      return "--time";
-    case StopReason::cancelled:
-      return "an interrupt";
-    case StopReason::exhausted:
-      break;
-  }
-  return "itself";
-}
-
 // What the table says in full where a budget ended before there was a proof.
 std::string open_line(const Answer& answer) {
   const Solution& solution = *answer.solution;
@@ -96,19 +72,6 @@ std::string open_line(const Answer& answer) {
 
 bool is_open(const Answer& answer) {
   return answer.solution && answer.solution->found && answer.solution->stop != StopReason::exhausted;
-}
-
-ordered_json number_or_null(double value) {
-  return std::isfinite(value) ? ordered_json(value) : ordered_json(nullptr);
-}
-ordered_json number_or_null(const std::optional<double>& value) {
-  return value ? number_or_null(*value) : ordered_json(nullptr);
-}
-ordered_json text_or_null(const std::string& text) {
-  return text.empty() ? ordered_json(nullptr) : ordered_json(text);
-}
-ordered_json limit_or_null(std::uint64_t limit) {
-  return limit == std::numeric_limits<std::uint64_t>::max() ? ordered_json(nullptr) : ordered_json(limit);
 }
 
 ordered_json infeasible_json(const Solution& solution) {
@@ -183,10 +146,7 @@ ordered_json search_json(const std::vector<Answer>& answers, const oracle::Solve
           {"engine", oracle::name(options.engine)},
           {"seed", options.seed},
           {"threads", options.threads},
-          {"budget",
-           {{"steps", limit_or_null(options.budget.steps)},
-            {"bytes", limit_or_null(options.budget.bytes)},
-            {"seconds", number_or_null(options.budget.wall_seconds)}}},
+          {"budget", budget_json(options.budget)},
           {"results", std::move(results)}};
 }
 

@@ -37,34 +37,30 @@ SearchStore::SearchStore(const std::string& file, bool used) {
   }
 }
 
-std::optional<double> SearchStore::known(const Workload& workload, const oracle::SolveOptions& options) {
+std::optional<double> SearchStore::known(const std::string& key) {
   if (!store_) return std::nullopt;
   try {
-    const auto record =
-        store_->find(oracle::store_key(workload, options.rules, options.order, options.price));
-    if (record) return record->cost;
+    if (const auto record = store_->find(key)) return record->cost;
   } catch (const Error& error) {
     print_note(error.what());
   }
   return std::nullopt;
 }
 
-void SearchStore::offer(const walk::PlanFile& plan, const oracle::Solution& solution,
-                        const oracle::SolveOptions& options) {
+void SearchStore::offer(const std::string& name, const std::function<oracle::Record()>& record) {
   if (!store_) return;
-  const oracle::Origin origin = {.engine = solution.engine,
-                                 .budget = budget_text(options),
-                                 .version = FUSELAGE_VERSION,
-                                 .time = oracle::utc_now()};
   try {
-    store_->offer(oracle::make_record(plan, origin,
-                                      {.price = options.price,
-                                       .cost = solution.cost,
-                                       .lower_bound = solution.lower_bound,
-                                       .proof = solution.proof}));
+    store_->offer(record());
   } catch (const Error& error) {
-    print_note(fmt::format("{}: not added to the best-known store: {}", plan.workload.name, error.what()));
+    print_note(fmt::format("{}: not added to the best-known store: {}", name, error.what()));
   }
+}
+
+oracle::Origin origin_of(const std::string& engine, const oracle::SolveOptions& options) {
+  return {.engine = engine,
+          .budget = budget_text(options),
+          .version = FUSELAGE_VERSION,
+          .time = oracle::utc_now()};
 }
 
 }  // namespace fuselage::cli

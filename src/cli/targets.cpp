@@ -30,18 +30,14 @@ std::vector<Workload> read_tasks(std::string_view name, const std::optional<Hard
   return workloads;
 }
 
-// Is it meant as a file? Then the reader's error says what is wrong with it.
-bool looks_like_a_file(const std::string& target) {
-  return target == "-" || target.find_first_of("./") != std::string::npos || std::filesystem::exists(target);
-}
-
-std::vector<Workload> read_target(const std::string& target, const std::optional<Hardware>& hardware) {
-  std::vector<Workload> workloads = read_tasks(target, hardware);
+std::vector<Workload> read_target(const TargetText& target, const std::optional<Hardware>& hardware) {
+  if (target.text) return read_workloads(*target.text, source_name(target.target), hardware);
+  std::vector<Workload> workloads = read_tasks(target.target, hardware);
   if (!workloads.empty()) return workloads;
-  if (!looks_like_a_file(target))
-    fail("{} is no task and no file; expected one of all, {}, a JSON file, or - for stdin", quote(target),
-         task_names());
-  return read_workloads(read_file(target), source_name(target), hardware);
+  if (!looks_like_a_file(target.target))
+    fail("{} is no task and no file; expected one of all, {}, a JSON file, or - for stdin",
+         quote(target.target), task_names());
+  return read_workloads(read_file(target.target), source_name(target.target), hardware);
 }
 
 }  // namespace
@@ -64,13 +60,23 @@ void add_target_options(CLI::App& app, TargetOptions& options) {
       ->allow_extra_args(false);
 }
 
+bool looks_like_a_file(const std::string& target) {
+  return target == "-" || target.find_first_of("./") != std::string::npos || std::filesystem::exists(target);
+}
+
 std::vector<Workload> read_targets(const TargetOptions& options) {
+  std::vector<TargetText> texts;
+  for (const std::string& target : options.targets) texts.push_back({.target = target});
+  return read_targets(options, texts);
+}
+
+std::vector<Workload> read_targets(const TargetOptions& options, const std::vector<TargetText>& texts) {
   std::optional<Hardware> hardware;
   if (!options.hardware_file.empty())
     hardware = read_hardware(read_file(options.hardware_file), source_name(options.hardware_file));
   std::vector<Workload> workloads;
-  for (const std::string& target : options.targets) {
-    std::vector<Workload> read = read_target(target, hardware);
+  for (const TargetText& text : texts) {
+    std::vector<Workload> read = read_target(text, hardware);
     std::move(read.begin(), read.end(), std::back_inserter(workloads));
   }
   for (Workload& workload : workloads)

@@ -1,0 +1,125 @@
+#include "search_options.h"
+
+#include <tbb/info.h>
+
+#include <CLI/CLI.hpp>
+
+#include "fuselage/core/error.h"
+#include "interrupt.h"
+#include "options.h"
+#include "price_option.h"
+#include "store_option.h"
+
+namespace fuselage::cli {
+namespace {
+
+constexpr std::int64_t bytes_per_mib = std::int64_t{1} << 20;
+constexpr std::int64_t usual_memory_mib = 2048;
+
+void add_rules_options(CLI::App& app, SearchOptions& options) {
+  const auto set_rules = [&options](const std::string& text) {
+    options.family.rules = {parse_any_rules("--rules", text)};
+  };
+  name_value(app.add_option_function<std::string>(
+                 "--rules", set_rules,
+                 "walk graphs: seed, the public environment to the bit; seed-honest (default),\n"
+                 "only tensors that exist are retained; physical, what a machine could do.\n"
+                 "Grid problems: mlsys, the contest (default of files); fusionops, the public\n"
+                 "environment to the bit; fusionops-honest (default of its tasks), only what\n"
+                 "was stored is loaded"),
+             "RULES");
+  add_choice(app, {"--order", "ORDER", "fixed (default); free: any topological order, physical only"},
+             walk::order_names, options.solve.order);
+  add_family_options(app, options.family);
+}
+
+void add_engine_options(CLI::App& app, SearchOptions& options) {
+  add_choice(app,
+             {"--engine", "ENGINE",
+              "auto (default): all of the next four; exact proves; beam, mcts and local\n"
+              "find; greedy and naive are the baselines"},
+             oracle::engine_names, options.solve.engine);
+  add_count(app, {"--width", "N", "beam: states of a layer that are kept; default 16"},
+            {.min = 1, .max = 1'000'000'000}, options.width);
+  add_count(app, {"--seed", "N", "auto, mcts, local: of their random choices; default 0"}, {}, options.seed);
+  add_count(app, {"--threads", "N", "default: one for each core"}, {.min = 1, .max = 1024}, options.threads);
+}
+
+// What is looked for instead of the fastest plan.
+void add_objective_options(CLI::App& app, SearchOptions& options) {
+  name_value(app.add_option_function<std::string>(
+                 "--price", [&options](const std::string& text) { options.solve.price = parse_price(text); },
+                 "minimise latency + traffic x bytes moved + launch x kernels +\n"
+                 "residency x bytes resident after each kernel: traffic=0.1,launch=500"),
+             "WEIGHTS");
+  const auto set_pareto = [&options](const std::string& text) {
+    if (text != "traffic") fail("--pareto: {} is unknown; expected traffic", quote(text));
+    options.pareto = text;
+  };
+  name_value(app.add_option_function<std::string>(
+                 "--pareto", set_pareto,
+                 "traffic: every plan than which none is faster and moves fewer bytes;\n"
+                 "budgets are per point, the engine is exact, --out numbers the plans"),
+             "GOOD");
+}
+
+void add_budget_options(CLI::App& app, SearchOptions& options) {
+  add_count(app, {"--steps", "N", "end the search after so many steps"}, {.min = 1}, options.steps);
+  const auto set_time = [&options](const std::string& text) {
+    options.time = parse_number("--time", text, 1e-6, 1e9);
+  };
+  name_value(app.add_option_function<std::string>("--time", set_time, "end the search after so many seconds"),
+             "SECONDS");
+  add_count(app, {"--memory", "MIB", "end the search when its states take so many MiB; default 2048"},
+            {.min = 1, .max = std::numeric_limits<std::int64_t>::max() / bytes_per_mib}, options.memory_mib);
+}
+
+void add_output_options(CLI::App& app, SearchOptions& options) {
+  name_value(app.add_option("--out", options.out,
+                            "write each plan to PATH/NAME.json; of one target to PATH, if it ends in .json"),
+             "PATH");
+  add_store_option(app, options.store);
+  app.add_flag("--no-store", options.no_store, "neither read nor improve the best-known store");
+  name_value(app.add_option("--log", options.log, "write incumbent and bound over time as JSON Lines"),
+             "FILE");
+  app.add_flag("--quiet", options.quiet, "no log on the terminal");
+  app.add_flag("--json", options.json, "one JSON document instead of the table");
+}
+
+}  // namespace
+
+void add_search_options(CLI::App& app, SearchOptions& options) {
+  add_target_options(app, options.targets);
+  add_rules_options(app, options);
+  add_engine_options(app, options);
+  add_objective_options(app, options);
+  add_budget_options(app, options);
+  add_output_options(app, options);
+}
+
+void set_engine(SearchOptions& options) {
+  oracle::SolveOptions& solve = options.solve;
+  if (options.width) solve.width = static_cast<std::size_t>(*options.width);
+  if (options.seed) solve.seed = static_cast<std::uint64_t>(*options.seed);
+  solve.threads = options.threads ? static_cast<int>(*options.threads) : tbb::info::default_concurrency();
+  Budget& budget = solve.budget;
+  if (options.steps) budget.steps = static_cast<std::uint64_t>(*options.steps);
+  budget.bytes = static_cast<std::uint64_t>(options.memory_mib.value_or(usual_memory_mib) * bytes_per_mib);
+  if (options.time) budget.wall_seconds = *options.time;
+  budget.cancel = &stop_on_interrupt();
+}
+
+void refuse_foreign_options(const CLI::App& app, Family family) {
+  if (family == Family::walk) {
+    refuse_options(app, {"--compute", "--co-consumers"},
+                   "is about grid problems under --rules mlsys; expected no such option with walk graphs");
+    return;
+  }
+  refuse_options(app, {"--hardware", "--set"},
+                 "is about walk graphs; a grid problem has its machine in its file");
+  refuse_options(app, {"--order", "--price", "--pareto"},
+                 "is about walk graphs; expected no such option with grid problems, whose kernels run in "
+                 "any order and whose plans are compared by their latency");
+}
+
+}  // namespace fuselage::cli
