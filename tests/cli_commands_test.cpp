@@ -153,9 +153,9 @@ TEST_F(Commands, TasksWriteTheFilesOfTheDatasets) {
   EXPECT_EQ(table.exit_code, 0);
   EXPECT_THAT(squeezed(table.out),
               HasSubstr("\ntask4_mixed 24 29 expert mixed 789 256x256 1,048,576 655,360 160%\n"));
-  EXPECT_EQ(run_json("tasks").size(), 5U);
+  EXPECT_EQ(run_json("tasks").size(), 9U);
   EXPECT_EQ(run("tasks --write tasks").exit_code, 0);
-  EXPECT_EQ(list("tasks").size(), 5U);
+  EXPECT_EQ(list("tasks").size(), 9U);
   for (const std::string& name : list("tasks"))
     EXPECT_EQ(read("tasks/" + name), slurp(FUSELAGE_SOURCE_DIR "/datasets/tasks/" + name)) << name;
 }

@@ -4,15 +4,14 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "best_report.h"
 #include "cli.h"
 #include "fuselage/core/error.h"
 #include "fuselage/core/files.h"
 #include "fuselage/core/json.h"
-#include "fuselage/oracle/explain.h"
-#include "fuselage/oracle/simulate.h"
 #include "fuselage/oracle/store.h"
+#include "report_cells.h"
 #include "store_option.h"
-#include "table.h"
 #include "terminal.h"
 #include "units.h"
 
@@ -24,8 +23,8 @@ using oracle::Record;
 using oracle::Store;
 
 constexpr const char* best_footer =
-    R"(The store keeps, for every graph, machine, rule set, order and price, the best plan and the highest
-lower bound that anyone has found. It only ever improves, any number of processes may use it at once,
+    R"(The store keeps, for every graph, machine, rule set, order and price, and for every grid problem and
+its rules, the best plan and the highest lower bound that anyone has found. It only ever improves, any number of processes may use it at once,
 and every plan is priced anew from the rules alone when it comes in and when it is read.
 
 The file is $XDG_DATA_HOME/fuselage/best.sqlite, or ~/.local/share/fuselage/best.sqlite.
@@ -36,7 +35,7 @@ Examples:
   fuselage best export best.jsonl)";
 
 constexpr const char* list_footer =
-    R"(best and bound are in cycles; no plan is below the bound, and gap is how far the best may be from the
+    R"(best and bound are in cycles, of grid problems in their time units; no plan is below the bound, and gap is how far the best may be from the
 optimum. A price, where there is one, is what the cost counts beside the latency. The key's first
 digits are enough for 'fuselage best show'.
 
@@ -46,7 +45,7 @@ Examples:
 
 constexpr const char* show_footer =
     R"(A name that several records share is refused with a list of them; the first digits of a key choose one.
-The table is that of 'fuselage explain'. With --json the record holds its plan.
+The table is that of 'fuselage explain', or of 'fuselage evaluate' for a grid problem. With --json the record holds its plan.
 
 Exit code: 0; 1 if the store has no such record; 2 for bad input, and for a plan that doesn't hold.
 
@@ -79,67 +78,6 @@ struct BestCommand {
   bool json = false;
 };
 
-std::string dump(const ordered_json& json) {
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
-}
-
-bool is_priced(const Record& record) {
-  return record.price != walk::Price{};
-}
-
-// The weights that aren't zero: "traffic 0.5, launch 100".
-std::string price_cell(const walk::Price& price) {
-  std::vector<std::string> weights;
-  if (price.traffic != 0) weights.push_back(fmt::format("traffic {}", price.traffic));
-  if (price.launch != 0) weights.push_back(fmt::format("launch {}", price.launch));
-  if (price.residency != 0) weights.push_back(fmt::format("residency {}", price.residency));
-  return weights.empty() ? "-" : fmt::format("{}", fmt::join(weights, ", "));
-}
-
-std::string bound_cell(const Record& record) {
-  return record.lower_bound > 0 ? cycles(record.lower_bound) : "-";
-}
-
-std::string gap_cell(const Record& record) {
-  return record.lower_bound > 0 || record.cost == 0 ? gap_percent(record.gap()) : "-";
-}
-
-std::string proof_cell(search::Proof proof) {
-  if (proof == search::Proof::optimal) return "optimal";
-  return proof == search::Proof::none ? "not proven" : "best of space";
-}
-
-std::string short_key(const Record& record) {
-  constexpr std::size_t digits = 12;
-  return record.key.substr(0, digits);
-}
-
-std::string table_of(const std::vector<Record>& records) {
-  const bool priced = std::any_of(records.begin(), records.end(), is_priced);
-  std::vector<Column> columns = {
-      {"name", Align::left}, {"ops"}, {"rules", Align::left}, {"order", Align::left}};
-  if (priced) columns.push_back({"price", Align::left});
-  for (const Column& column : std::vector<Column>{{"best"},
-                                                  {"bound"},
-                                                  {"gap"},
-                                                  {"proof", Align::left},
-                                                  {"engine", Align::left},
-                                                  {"when", Align::left},
-                                                  {"key", Align::left}})
-    columns.push_back(column);
-  Table table(std::move(columns));
-  for (const Record& record : records) {
-    std::vector<std::string> cells = {record.name, grouped(std::int64_t{record.ops}),
-                                      std::string(name(record.rules)), std::string(name(record.order))};
-    if (priced) cells.push_back(price_cell(record.price));
-    for (std::string cell : {cycles(record.cost), bound_cell(record), gap_cell(record),
-                             proof_cell(record.proof), record.engine, record.time, short_key(record)})
-      cells.push_back(std::move(cell));
-    table.add(std::move(cells));
-  }
-  return table.text();
-}
-
 ordered_json json_of(const Record& record) {
   ordered_json json = record_to_json(record);
   json["gap"] = record.gap();
@@ -157,7 +95,7 @@ int list(const BestCommand& command) {
     print_note(
         fmt::format("{}: no records yet; 'fuselage best import' adds some", store_path(command.store)));
   } else {
-    write_stdout(table_of(records));
+    write_stdout(best_table(records));
   }
   return exit_ok;
 }
@@ -175,30 +113,9 @@ std::vector<Record> matches(const std::vector<Record>& records, const std::strin
 
 [[noreturn]] void refuse_ambiguous(const std::string& wanted, const std::vector<Record>& candidates) {
   std::string lines;
-  for (const Record& record : candidates)
-    lines += fmt::format("\n  {}  {}, rules {}, order {}{}", short_key(record), record.name,
-                         name(record.rules), name(record.order),
-                         is_priced(record) ? fmt::format(", price {}", price_cell(record.price)) : "");
+  for (const Record& record : candidates) lines += "\n  " + best_line(record);
   fail("{} stands for {} records; expected the first digits of one of these keys:{}", quote(wanted),
        candidates.size(), lines);
-}
-
-std::string details(const Record& record, const walk::PlanFile& plan) {
-  const Hardware& hardware = plan.workload.hardware;
-  std::string text = fmt::format(
-      "{}: {} ops in {} kernels; rules {}, order {}\n"
-      "machine: {} B of fast memory, {} B per cycle, {} cycles a launch, up to {} nodes a kernel\n",
-      record.name, grouped(std::int64_t{record.ops}), grouped(std::uint64_t{plan.kernels.size()}),
-      name(record.rules), name(record.order), grouped(hardware.fast_mem_capacity),
-      hardware.slow_mem_bandwidth, hardware.kernel_launch_cost, hardware.max_fusion_depth);
-  if (is_priced(record))
-    text += fmt::format("price: {} on top of a latency of {} cycles\n", price_cell(record.price),
-                        cycles(record.latency));
-  text += fmt::format("best: {} cycles, {}; bound {}, gap {}\n", cycles(record.cost),
-                      proof_cell(record.proof), bound_cell(record), gap_cell(record));
-  text += fmt::format("found: by {}, {}, budget {}, fuselage {}\n", record.engine, record.time,
-                      record.budget.empty() ? "none" : record.budget, record.version);
-  return text + fmt::format("key: {}\n\n", record.key);
 }
 
 int show(const BestCommand& command) {
@@ -215,11 +132,7 @@ int show(const BestCommand& command) {
     write_stdout(dump(json_of(*record)));
     return exit_ok;
   }
-  const walk::PlanFile plan = oracle::checked_plan(*record, store->path());
-  const oracle::Simulation simulation = oracle::simulate(
-      plan.workload.graph, plan.workload.hardware, plan.kernels, {.rules = plan.rules, .order = plan.order});
-  write_stdout(details(*record, plan) +
-               oracle::explain_table(plan.workload.graph, plan.workload.hardware, plan.kernels, simulation));
+  write_stdout(best_details(*record, store->path()));
   return exit_ok;
 }
 

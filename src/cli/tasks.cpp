@@ -11,6 +11,7 @@
 #include "fuselage/graph/analysis.h"
 #include "fuselage/graph/graph_json.h"
 #include "fuselage/walk/baseline.h"
+#include "grid_tasks.h"
 #include "options.h"
 #include "table.h"
 #include "terminal.h"
@@ -23,13 +24,19 @@ using nlohmann::ordered_json;
 using walk::TaskSpec;
 
 constexpr const char* footer =
-    R"(The peak is the most bytes of tensors that are alive at once along the order; where it exceeds the
-capacity, a schedule has to choose what stays in fast memory. Shapes are in elements of 4 bytes.
+    R"(First the five walk graphs. The peak is the most bytes of tensors that are alive at once along the order;
+where it exceeds the capacity, a schedule has to choose what stays in fast memory. Shapes are in
+elements of 4 bytes.
+
+Then the four grid problems of fusionops: capacity in elements, bandwidth in elements per time unit, and
+the naive latency in time units that its scores are measured against. They are written in the JSON of
+the MLSys 2026 contest.
 
 Examples:
   fuselage tasks
   fuselage tasks --write datasets/tasks    what datasets/tasks holds, byte for byte
-  fuselage search task3_attention)";
+  fuselage search task3_attention
+  fuselage search task3_matmul)";
 
 struct TasksCommand {
   std::string directory;
@@ -74,6 +81,7 @@ ordered_json tasks_json() {
   for (const TaskSpec& task : walk::tasks()) {
     const Workload workload = walk::make_task(task);
     tasks.push_back({{"name", task.name},
+                     {"family", "walk"},
                      {"ops", workload.graph.size()},
                      {"edges", edge_count(workload.graph)},
                      {"difficulty", name(task.options.difficulty)},
@@ -84,6 +92,7 @@ ordered_json tasks_json() {
                      {"fast_mem_capacity", workload.hardware.fast_mem_capacity},
                      {"description", task.description}});
   }
+  add_grid_tasks(tasks);
   return tasks;
 }
 
@@ -117,17 +126,19 @@ int show_tasks(const TasksCommand& command) {
       write_file_atomically(
           (std::filesystem::path(command.directory) / fmt::format("{}.json", task.name)).string(),
           task_to_json(task));
-    print_note(fmt::format("{} tasks written to {}", walk::tasks().size(), command.directory));
+    const std::size_t count = walk::tasks().size() + write_grid_tasks(command.directory);
+    print_note(fmt::format("{} tasks written to {}", count, command.directory));
     return exit_ok;
   }
-  write_stdout(command.json ? tasks_json().dump(2) + '\n' : table_of_tasks());
+  write_stdout(command.json ? tasks_json().dump(2) + '\n' : table_of_tasks() + '\n' + grid_tasks_table());
   return exit_ok;
 }
 
 }  // namespace
 
 void add_tasks(CLI::App& app, int& exit_code) {
-  CLI::App& command = *app.add_subcommand("tasks", "List the five fixed tasks, or write them as files");
+  CLI::App& command =
+      *app.add_subcommand("tasks", "List the fixed tasks of both families, or write them as files");
   command.footer(footer);
   auto options = std::make_shared<TasksCommand>();
   command.add_flag("--json", options->json, "one JSON document instead of the table");

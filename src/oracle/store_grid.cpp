@@ -77,6 +77,7 @@ GridRecordPlan checked_grid_plan(const Record& record, const std::string& where)
   check_form(record, where);
   if (!record.is_grid())
     fail("{}: family: {} is no grid record; expected \"grid\"", where, quote(record.family));
+  if (record.price != walk::Price{}) fail("{}: price: a grid problem has none; expected weights of 0", where);
   const std::string source = where + ": plan";
   const Json json = parse_json(record.plan, source, {.object_only = true});
   const JsonField root(json, source);
