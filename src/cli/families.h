@@ -69,6 +69,12 @@ AnyTargets read_any_targets(const TargetOptions& options, const FamilyOptions& f
 grid::Rules grid_rules_of(const GridTarget& target, const FamilyOptions& options,
                           const std::optional<grid::RuleSet>& set);
 
+// Why an option is refused.
+inline constexpr std::string_view only_mlsys =
+    "is about grid problems under --rules mlsys; expected no such option with walk graphs";
+inline constexpr std::string_view only_walk_machines =
+    "is about walk graphs; expected no such option with a grid problem, which has its machine in its file";
+
 // Error, "FLAG: why", if one of the options was given.
 void refuse_options(const CLI::App& app, const std::vector<std::string_view>& flags, std::string_view why);
 

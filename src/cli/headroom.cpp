@@ -4,11 +4,14 @@
 #include <memory>
 
 #include "cli.h"
+#include "families.h"
 #include "fuselage/core/error.h"
 #include "fuselage/core/json.h"
 #include "fuselage/oracle/headroom_claims.h"
+#include "grid_headroom.h"
 #include "headroom_report.h"
 #include "options.h"
+#include "report_cells.h"
 #include "targets.h"
 #include "terminal.h"
 #include "units.h"
@@ -28,6 +31,9 @@ with tile 128 only; and under physical in any order. An asterisk: not proven wit
 --claims checks what the environment's authors say of the five tasks (retention makes a gap of 12 to
 18 %, tiles of 218 %, greedy can be beaten by 5 to 17 %) in every reading of it that makes sense.
 
+Of grid problems (files in the contest's JSON, the tasks of fusionops) there is one table: what every
+engine finds within --steps and --time on one thread, between naive, greedy and the lower bound.
+
 Exit code: 0, also for claims that don't hold; 1 if a budget ended without any plan; 2 for bad input and
 for graphs that have no schedule (the others are still done).
 
@@ -36,13 +42,15 @@ Examples:
   fuselage headroom task4_mixed --rules physical --json
   fuselage headroom task2_residual --rules seed --set slow_mem_bandwidth=2
   fuselage generate --ops 24 --difficulty hard --seed 7 | fuselage headroom -
-  fuselage headroom --claims)";
+  fuselage headroom --claims
+  fuselage headroom --family grid --rules fusionops --rules fusionops-honest
+  fuselage headroom problem.json --time 15 --compute native-k)";
 
 constexpr double default_seconds = 2;
 
 struct HeadroomCommand {
   TargetOptions targets;
-  std::vector<std::string> rules;
+  FamilyOptions family;
   std::optional<std::int64_t> steps;  // kernels
   std::optional<double> time;         // seconds
   bool claims = false;
@@ -52,15 +60,11 @@ struct HeadroomCommand {
 // Those that were asked for, each once and in the order of walk::rules_names; all if none was.
 std::vector<walk::Rules> rules_of(const HeadroomCommand& command) {
   std::array<bool, walk::rules_names.size()> wanted = {};
-  for (const std::string& text : command.rules) {
-    const auto rules = walk::parse_rules(text);
-    if (!rules)
-      fail("--rules: {} is unknown; expected one of {}", quote(text), join_names(walk::rules_names));
-    wanted[static_cast<std::size_t>(*rules)] = true;
-  }
+  for (const AnyRules& rules : command.family.rules)
+    wanted[static_cast<std::size_t>(std::get<walk::Rules>(rules))] = true;
   std::vector<walk::Rules> result;
   for (std::size_t i = 0; i < wanted.size(); ++i)
-    if (wanted[i] || command.rules.empty()) result.push_back(static_cast<walk::Rules>(i));
+    if (wanted[i] || command.family.rules.empty()) result.push_back(static_cast<walk::Rules>(i));
   return result;
 }
 
@@ -124,15 +128,11 @@ void print_errors(const HeadroomAnswer& answer) {
   }
 }
 
-std::string dump(const nlohmann::ordered_json& json) {
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
-}
-
 int check_claims(const HeadroomCommand& command) {
   const TargetOptions& targets = command.targets;
   if (!targets.targets.empty())
     fail("--claims: is about the five tasks; expected no TARGET, not {}", quote(targets.targets.front()));
-  if (!targets.hardware_file.empty() || !targets.assignments.empty() || !command.rules.empty())
+  if (!targets.hardware_file.empty() || !targets.assignments.empty() || !command.family.rules.empty())
     fail(
         "--claims: is about the five tasks as they are, under all rules; expected no --rules, --hardware "
         "and --set with it");
@@ -141,13 +141,8 @@ int check_claims(const HeadroomCommand& command) {
   return exit_ok;
 }
 
-int headroom(const HeadroomCommand& command) {
-  if (command.claims) return check_claims(command);
-  if (command.targets.targets.empty())
-    fail("TARGET is required; expected a task, all, a JSON file or -, or --claims");
-  const std::vector<walk::Rules> rules = rules_of(command);  // refused before anything is read
-  const std::vector<HeadroomAnswer> answers =
-      analyse(read_targets(command.targets), rules, budget_of(command));
+int headroom_walk(const HeadroomCommand& command, const std::vector<Workload>& workloads) {
+  const std::vector<HeadroomAnswer> answers = analyse(workloads, rules_of(command), budget_of(command));
   write_stdout(command.json ? dump(headroom_json(answers, budget_of(command))) : headroom_table(answers));
   int exit_code = exit_ok;
   for (const HeadroomAnswer& answer : answers) {
@@ -157,13 +152,39 @@ int headroom(const HeadroomCommand& command) {
   return exit_code;
 }
 
+int headroom(HeadroomCommand command, const CLI::App& app) {
+  if (command.claims) return check_claims(command);
+  const bool grid = command.family.wanted() == Family::grid;
+  if (command.targets.targets.empty() && grid) command.targets.targets = {"all"};
+  if (command.targets.targets.empty())
+    fail("TARGET is required; expected a task, all, a JSON file or -, or --claims, or --family grid");
+  const AnyTargets targets = read_any_targets(command.targets, command.family);
+  if (targets.family == Family::walk) {
+    refuse_options(app, {"--compute", "--co-consumers"}, only_mlsys);
+    return headroom_walk(command, targets.workloads);
+  }
+  refuse_options(app, {"--hardware", "--set"}, only_walk_machines);
+  return headroom_grid({.problems = targets.problems,
+                        .family = command.family,
+                        .budget = budget_of(command),
+                        .json = command.json});
+}
+
 void add_options(CLI::App& command, HeadroomCommand& options) {
   add_target_options(command, options.targets);
   command.get_option("TARGET")->required(false);
-  name_value(command.add_option("--rules", options.rules,
-                                "seed, seed-honest or physical; may be given again; default: all three"),
-             "RULES")
+  const auto add_rules = [&options](const std::string& text) {
+    options.family.rules.push_back(parse_any_rules("--rules", text));
+  };
+  name_value(
+      command.add_option_function<std::vector<std::string>>(
+          "--rules", [add_rules](const auto& texts) { std::for_each(texts.begin(), texts.end(), add_rules); },
+          "seed, seed-honest or physical; of grid problems mlsys, fusionops or\n"
+          "fusionops-honest; may be given again; default: all three of walk graphs,\n"
+          "fusionops-honest of grid tasks, mlsys of grid files"),
+      "RULES")
       ->allow_extra_args(false);
+  add_family_options(command, options.family);
   add_count(command, {"--steps", "N", "of each search: stop proving after so many steps"}, {.min = 1},
             options.steps);
   const auto set_time = [&options](const std::string& text) {
@@ -184,7 +205,7 @@ void add_headroom(CLI::App& app, int& exit_code) {
   command.footer(footer);
   auto options = std::make_shared<HeadroomCommand>();
   add_options(command, *options);
-  command.callback([options, &exit_code] { exit_code = headroom(*options); });
+  command.callback([options, &command, &exit_code] { exit_code = headroom(*options, command); });
 }
 
 }  // namespace fuselage::cli

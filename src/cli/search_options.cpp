@@ -111,12 +111,10 @@ void set_engine(SearchOptions& options) {
 
 void refuse_foreign_options(const CLI::App& app, Family family) {
   if (family == Family::walk) {
-    refuse_options(app, {"--compute", "--co-consumers"},
-                   "is about grid problems under --rules mlsys; expected no such option with walk graphs");
+    refuse_options(app, {"--compute", "--co-consumers"}, only_mlsys);
     return;
   }
-  refuse_options(app, {"--hardware", "--set"},
-                 "is about walk graphs; a grid problem has its machine in its file");
+  refuse_options(app, {"--hardware", "--set"}, only_walk_machines);
   refuse_options(app, {"--order", "--price", "--pareto"},
                  "is about walk graphs; expected no such option with grid problems, whose kernels run in "
                  "any order and whose plans are compared by their latency");
