@@ -67,6 +67,10 @@ class Convexity {
 }  // namespace
 
 void GridProblem::grow_catalogue() {
+  if (!contest() && instance_->op_count() <= options_.whole_ops) {
+    list_whole_catalogue();
+    return;
+  }
   struct Candidate {
     const Group* group;
     double saving;  // against its ops as kernels of their own

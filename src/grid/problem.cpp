@@ -7,6 +7,7 @@
 
 #include "fuselage/core/error.h"
 #include "least_charge.h"
+#include "problem_fusionops.h"
 
 namespace fuselage::grid {
 namespace {
@@ -28,6 +29,7 @@ std::uint64_t resident_hash(std::uint64_t hash) {
 // No kernel runs the op for less: at native size, all of its output at least once.
 double least_compute(const Instance& instance, const Rules& rules, OpId id) {
   const Op& op = instance.op(id);
+  if (rules.set != RuleSet::mlsys) return op.base_cost;  // a tile may be larger than native
   const Machine& machine = instance.machine();
   const Tensor& out = instance.tensor(op.outputs[0]);
   const double rows = static_cast<double>(out.height) / static_cast<double>(machine.native_height);
@@ -46,6 +48,7 @@ GridProblem::GridProblem(const Instance& instance, const Rules& rules, const Spa
   tensor_hash_.resize(static_cast<std::size_t>(instance.tensor_count()));
   for (TensorId t = 0; t < instance.tensor_count(); ++t) {
     tensor_hash_[static_cast<std::size_t>(t)] = mixed(0x100000000ULL + static_cast<std::uint64_t>(t));
+    least_moved_.push_back(least_moved(instance, rules, t));
     if (!instance.is_input(t)) ++horizon_;
   }
   for (OpId op = 0; op < instance.op_count(); ++op) {
@@ -67,15 +70,13 @@ State GridProblem::initial() const {
   s.stored = Bits(instance_->tensor_count());
   for (double c : least_compute_) s.compute += c;
   for (double c : charge_) s.charges += c;
-  for (TensorId t = 0; t < instance_->tensor_count(); ++t) {
-    const bool read = instance_->is_input(t) && !instance_->consumers(t).empty();
-    if (read || instance_->is_output(t)) s.traffic += static_cast<double>(instance_->tensor(t).size());
-  }
+  for (double elements : least_moved_) s.traffic += elements;
   return s;
 }
 
 bool GridProblem::available(const State& s, TensorId t) const {
   return instance_->is_input(t) || s.stored.has(t) ||
+         (forgiving() && s.covered.has(instance_->producer(t))) ||
          std::find(s.resident.begin(), s.resident.end(), t) != s.resident.end();
 }
 
@@ -93,6 +94,7 @@ bool GridProblem::live(const State& s, TensorId t) const {
 
 bool GridProblem::settled(const State& s, TensorId t) const {
   if (s.stored.has(t)) return true;
+  if (forgiving()) return s.covered.has(instance_->producer(t));
   const auto readers = instance_->consumers(t);
   return !instance_->is_output(t) &&
          std::all_of(readers.begin(), readers.end(), [&](OpId op) { return s.covered.has(op); });
@@ -101,10 +103,15 @@ bool GridProblem::settled(const State& s, TensorId t) const {
 bool GridProblem::runnable(const State& s, const Group& group) const {
   for (TensorId t : group.inputs)
     if (!available(s, t)) return false;
+  return makes_progress(s, group, 0);
+}
+
+bool GridProblem::makes_progress(const State& s, const Group& group, std::uint64_t retained) const {
   for (OpId op : group.ops)
     if (!s.covered.has(op)) return true;
   for (std::size_t i = 0; i < group.made.size(); ++i)
-    if (group.shape().is_sink(i) && !settled(s, group.made[i])) return true;
+    if (group.shape().is_sink(i) && !(i < 64 && (retained >> i & 1U)) && !settled(s, group.made[i]))
+      return true;
   return false;
 }
 
@@ -118,10 +125,8 @@ std::uint64_t GridProblem::resident_mask(const State& s, const Group& group) con
 }
 
 double GridProblem::price(const State& s, const Kernel& k) const {
-  const std::uint64_t resident = resident_mask(s, *k.group);
-  // What is resident takes its room whether it is read or not; what nobody reads was not worth retaining.
-  if (static_cast<std::size_t>(__builtin_popcountll(resident)) != s.resident.size()) return infinity;
-  return groups_.best(*k.group, resident, k.retained).cost.latency;
+  if (!makes_progress(s, *k.group, k.retained)) return infinity;
+  return cheapest(*k.group, residency(s, *k.group), k.retained).best.cost.latency;
 }
 
 State GridProblem::apply(const State& s, const Kernel& k) const {
@@ -142,10 +147,10 @@ State GridProblem::apply(const State& s, const Kernel& k) const {
     ++next.progress;
   }
   const auto store = [&](TensorId t) {
-    if (next.stored.has(t)) return;
+    if (forgiving() || next.stored.has(t)) return;
     next.stored.add(t);
     next.key ^= tensor_hash_[static_cast<std::size_t>(t)];
-    if (instance_->is_output(t)) next.traffic -= static_cast<double>(instance_->tensor(t).size());
+    if (instance_->is_output(t)) next.traffic -= least_moved_[static_cast<std::size_t>(t)];
   };
   for (std::size_t i = 0; i < group.made.size(); ++i) {
     if (i < 64 && (k.retained >> i & 1U))
@@ -163,8 +168,9 @@ State GridProblem::apply(const State& s, const Kernel& k) const {
       return std::all_of(readers.begin(), readers.end(), [&](OpId op) { return at.covered.has(op); });
     };
     if (instance_->is_input(t) && done(next) && !done(s))
-      next.traffic -= static_cast<double>(instance_->tensor(t).size());
+      next.traffic -= least_moved_[static_cast<std::size_t>(t)];
   }
+  if (forgiving()) return next;
   // What was stored and is of no use any more is forgotten: states with one future are equal.
   for (std::size_t i = 0; i < touched.size(); ++i) {
     const TensorId t = touched[i];
@@ -185,6 +191,7 @@ State GridProblem::apply(const State& s, const Kernel& k) const {
 }
 
 double GridProblem::bound(const State& s) const {
+  if (s.progress == horizon_) return 0;
   return std::max({0.0, s.compute * (1 - 1e-12), s.charges * (1 - 1e-12),
                    s.traffic / instance_->machine().bandwidth * (1 - 1e-12)});
 }
@@ -196,19 +203,25 @@ double GridProblem::estimate(const State& s) const {
   return sum;
 }
 
+bool GridProblem::is_start(const State& s, OpId op) const {
+  bool wanted = !s.covered.has(op);
+  if (!wanted)
+    for (TensorId t : instance_->op(op).outputs) wanted = wanted || (!settled(s, t) && live(s, t));
+  const auto& inputs = instance_->op(op).inputs;
+  return wanted && std::all_of(inputs.begin(), inputs.end(), [&](TensorId t) {
+           return instance_->is_input(t) || s.covered.has(instance_->producer(t));
+         });
+}
+
 bool GridProblem::kernels(const State& s, std::vector<Kernel>& out) const {
   out.clear();
+  if (!contest()) {
+    list_steps(s, out);
+    return false;
+  }
   int starts = 0;
   for (OpId op : instance_->order()) {
-    bool wanted = !s.covered.has(op);
-    if (!wanted)
-      for (TensorId t : instance_->op(op).outputs) wanted = wanted || (!settled(s, t) && live(s, t));
-    if (!wanted) continue;
-    const auto& inputs = instance_->op(op).inputs;
-    const bool reached = std::all_of(inputs.begin(), inputs.end(), [&](TensorId t) {
-      return instance_->is_input(t) || s.covered.has(instance_->producer(t));
-    });
-    if (!reached) continue;
+    if (!is_start(s, op)) continue;
     const std::size_t before = out.size();
     const bool beside = starts >= options_.starts;
     for (const Group* group : groups_at(op)) {
@@ -241,7 +254,8 @@ void GridProblem::list_retains(const State& s, const Group& group, std::vector<K
       }
   }
   const auto add = [&](std::uint64_t retained) {
-    if (groups_.best(group, resident, retained).cost.legal()) out.push_back({&group, retained});
+    if (makes_progress(s, group, retained) && groups_.best(group, resident, retained).cost.legal())
+      out.push_back({&group, retained});
   };
   add(0);
   if (options_.most_retained < 1) return;
@@ -254,10 +268,7 @@ void GridProblem::list_retains(const State& s, const Group& group, std::vector<K
 }
 
 std::optional<GridKernel> GridProblem::refit(const State& s, const Kernel& k) const {
-  if (!k.group->usable || !runnable(s, *k.group)) return std::nullopt;
-  const std::uint64_t resident = resident_mask(s, *k.group);
-  if (static_cast<std::size_t>(__builtin_popcountll(resident)) != s.resident.size()) return std::nullopt;
-  if (!groups_.best(*k.group, resident, k.retained).cost.legal()) return std::nullopt;
+  if (!k.group->usable || !runnable(s, *k.group) || price(s, k) == infinity) return std::nullopt;
   return k;
 }
 
@@ -296,13 +307,15 @@ Plan GridProblem::plan_of(std::span<const Kernel> kernels) const {
   Plan plan;
   State s = initial();
   for (const Kernel& k : kernels) {
-    const std::uint64_t resident = resident_mask(s, *k.group);
-    const KernelPricer::Best best = groups_.best(*k.group, resident, k.retained);
-    const Shape shape(*instance_, groups_.pricer().rules(), k.group->ops);
+    const Setting setting = cheapest(*k.group, residency(s, *k.group), k.retained);
+    if (setting.drops) plan.kernels.push_back(dropping_step(instance_->machine()));
+    const KernelPricer::Best& best = setting.best;
+    const Shape shape(*instance_, rules(), k.group->ops);
     plan.kernels.push_back(kernel_of(shape, {.granularity = best.granularity,
                                              .traversal = best.traversal,
-                                             .resident = resident,
+                                             .resident = setting.resident,
                                              .retained = k.retained}));
+    if (!contest()) plan.kernels.back().ops = step_order(*instance_, k.group->ops, best.order);
     s = apply(s, k);
   }
   return plan;

@@ -1,6 +1,11 @@
-// The grid family as a search problem (rule set mlsys). A kernel is a group of ops and what it retains; its
-// granularity and traversal are whatever is cheapest for that (groups.h), since nothing later depends on
-// them.
+// The grid family as a search problem. A kernel is a group of ops and what it retains; its granularity and
+// traversal are whatever is cheapest for that (groups.h), since nothing later depends on them.
+//
+// Under the fusionops rules what is retained takes its room whether it is read or not, and may be dropped by
+// a step without ops, which costs nothing: a kernel's price is the lesser of both, and plan_of writes such a
+// step where it pays. Under `fusionops` a tensor can be loaded once its maker has run, stored or not, so that
+// nothing need ever be stored: sinks are retained to save the store. Small problems of these rules declare
+// every connected group, every start and up to three retained tensors (src/grid/problem_fusionops.cpp).
 //
 // The declared space is capped (SpaceOptions): groups grow op by op from every op through feasible groups, up
 // to so many; few tensors are retained at once; the next kernel starts at one of the first ops that can run.
@@ -52,12 +57,12 @@ using TensorList = boost::container::small_vector<TensorId, 4>;
 // Between two kernels.
 struct State {
   Bits covered = {};         // ops that have run
-  Bits stored = {};          // made tensors in slow memory that something may still read
+  Bits stored = {};          // made tensors in slow memory that something may still read; none: fusionops
   TensorList resident = {};  // retained by the kernel before, ascending
   int progress = 0;
   double compute = 0;     // least compute of the ops that have not run, time units
   double charges = 0;     // what they add to any schedule at least (mlsys), time units
-  double traffic = 0;     // elements: graph inputs that they read, graph outputs not stored
+  double traffic = 0;     // elements: graph inputs that they read, graph outputs to be stored
   std::uint64_t key = 0;  // of the three sets above
 
   friend bool operator==(const State& a, const State& b) {
@@ -79,6 +84,9 @@ struct SpaceOptions {
   int most_retained = 2;    // tensors at once
   int starts = 4;           // of the ops that can run next: a kernel starts at one of the first so many
   std::size_t most_groups = 200'000;  // looked at while growing
+  // fusionops: problems of so few ops declare every connected group and start, and up to three retained
+  // tensors at least. At most 16.
+  int whole_ops = 10;
 };
 
 class GridProblem {
@@ -125,18 +133,47 @@ class GridProblem {
   bool available(const State& s, TensorId t) const;
   bool live(const State& s, TensorId t) const;
   bool settled(const State& s, TensorId t) const;
+  // What a group finds in fast memory.
+  struct Residency {
+    std::uint64_t read = 0;   // bits of group.inputs
+    std::int64_t beside = 0;  // elements of what it doesn't read
+    bool keeps = true;        // may run as it is
+    bool drops = false;       // may run after a step without ops
+  };
+  struct Setting {
+    KernelPricer::Best best = {};
+    std::uint64_t resident = 0;
+    bool drops = false;
+  };
+
+  bool contest() const { return rules().set == RuleSet::mlsys; }
+  // Can what no kernel stored be loaded all the same?
+  bool forgiving() const { return rules().set == RuleSet::fusionops; }
+  const Rules& rules() const { return groups_.pricer().rules(); }
+
   std::uint64_t resident_mask(const State& s, const Group& group) const;
+  Residency residency(const State& s, const Group& group) const;
+  Setting cheapest(const Group& group, const Residency& residency, std::uint64_t retained) const;
+  bool makes_progress(const State& s, const Group& group, std::uint64_t retained) const;
+  // An op that has not run or must run again, and can as far as its makers go.
+  bool is_start(const State& s, OpId op) const;
   void list_retains(const State& s, const Group& group, std::vector<Kernel>& out) const;
+  void list_steps(const State& s, std::vector<Kernel>& out) const;
+  void list_step_retains(const State& s, const Group& group, std::vector<Kernel>& out) const;
+  std::uint64_t idle_sinks(const State& s, const Group& group) const;
   void grow_catalogue();
+  void list_whole_catalogue();
   void share_costs();
 
   const Instance* instance_;
   SpaceOptions options_;
   Groups groups_;
   int horizon_ = 0;
+  bool whole_ = false;  // every connected group is declared
   std::vector<std::vector<const Group*>>
       catalogue_;                      // usable groups that contain the op, the most saving first
   std::vector<double> least_compute_;  // of an op in any kernel, time units
+  std::vector<double> least_moved_;    // of a graph input that is read, or an output: elements
   std::vector<double> charge_;         // what an op adds to any schedule at least, time units
   std::vector<double> share_;          // of an op in the cheapest group that it is in
   std::vector<std::uint64_t> tensor_hash_;
