@@ -23,6 +23,7 @@ bool contains(std::span<const OpId> ops, OpId op) {
 class Neighbourhood {
  public:
   using Kernel = GridKernel;
+  using Residency = GridProblem::Residency;
 
   Neighbourhood(const GridProblem& problem, const std::vector<State>& trail, const std::vector<Kernel>& plan,
                 std::size_t at, std::vector<search::Move<Kernel>>& out)
@@ -193,11 +194,7 @@ class Neighbourhood {
 
   bool can_run(const State& s, const Group& group) const { return problem_.runnable(s, group); }
   bool makes_progress(const State& s, const Group& group) const {
-    for (OpId op : group.ops)
-      if (!s.covered.has(op)) return true;
-    for (std::size_t i = 0; i < group.made.size(); ++i)
-      if (group.shape().is_sink(i) && !problem_.settled(s, group.made[i])) return true;
-    return false;
+    return problem_.makes_progress(s, group, 0);
   }
   static bool reads(const Group& reader, const Group& maker) {
     return std::any_of(maker.made.begin(), maker.made.end(), [&](TensorId t) {
@@ -233,8 +230,9 @@ class Neighbourhood {
     const bool same_last = sequence_.back() == after.group;
     if (!ends_plan && !same_last && after.retained != 0) return;
     choices_.back().push_back({.retained = same_last ? after.retained : 0});
-    std::uint64_t start = problem_.resident_mask(trail_[first], *sequence_[0]);
-    if (static_cast<std::size_t>(__builtin_popcountll(start)) != trail_[first].resident.size()) return;
+    if (ends_plan && !problem_.contest())
+      choices_.back().push_back({.retained = problem_.idle_sinks(states_[count - 1], *sequence_.back())});
+    const Residency start = problem_.residency(trail_[first], *sequence_[0]);
     for (std::size_t i = 0; i < count; ++i) {
       bool reached = false;
       for (Choice& choice : choices_[i]) {
@@ -242,9 +240,9 @@ class Neighbourhood {
         for (std::size_t w = 0; w < ways; ++w) {
           const double before = i == 0 ? 0 : choices_[i - 1][w].cost;
           if (!(before < infinity)) continue;
-          const std::uint64_t resident = i == 0 ? start : choices_[i - 1][w].resident;
+          const Residency& residency = i == 0 ? start : choices_[i - 1][w].next;
           const double cost =
-              before + problem_.groups_.best(*sequence_[i], resident, choice.retained).cost.latency;
+              before + problem_.cheapest(*sequence_[i], residency, choice.retained).best.cost.latency;
           if (cost < choice.cost) {
             choice.cost = cost;
             choice.from = w;
@@ -257,36 +255,55 @@ class Neighbourhood {
     emit(first, stop);
   }
 
-  // Tensors that the next kernel reads and nobody later: none, each, all.
+  // Tensors that the next kernel reads and nobody later: none, each, all. Under the fusionops rules also each
+  // of these with what need not be stored.
   void list_choices(std::size_t i) {
     const Group& group = *sequence_[i];
     const Group& next = *sequence_[i + 1];
-    std::vector<Choice>& choices = choices_[i];
-    choices.push_back({});
+    std::vector<std::uint64_t> sets = {0};
     std::uint64_t all = 0;
-    std::uint64_t all_resident = 0;
     for (std::size_t m = 0; m < std::min<std::size_t>(64, group.made.size()); ++m) {
       const TensorId t = group.made[m];
       const auto found = std::find(next.inputs.begin(), next.inputs.end(), t);
       const auto place = static_cast<std::size_t>(found - next.inputs.begin());
-      if (found == next.inputs.end() || place >= 64 || instance_.is_output(t)) continue;
+      if (found == next.inputs.end() || place >= 64) continue;
       const State& s = states_[i + 1];
       const auto readers = instance_.consumers(t);
       const bool last_reader = std::all_of(readers.begin(), readers.end(), [&](OpId op) {
         return s.covered.has(op) || contains(next.ops, op);
       });
-      if (group.shape().is_sink(m) && !last_reader) continue;
-      choices.push_back({.retained = std::uint64_t{1} << m, .resident = std::uint64_t{1} << place});
-      all |= choices.back().retained;
-      all_resident |= choices.back().resident;
+      if (group.shape().is_sink(m) && !last_reader && !problem_.forgiving()) continue;
+      sets.push_back(std::uint64_t{1} << m);
+      all |= sets.back();
     }
-    if (choices.size() > 2) choices.push_back({.retained = all, .resident = all_resident});
+    if (sets.size() > 2) sets.push_back(all);
+    const std::uint64_t idle = problem_.contest() ? 0 : problem_.idle_sinks(states_[i], group);
+    for (std::size_t n = sets.size(); idle != 0 && n-- > 0;)
+      if ((sets[n] | idle) != sets[n]) sets.push_back(sets[n] | idle);
+    for (const std::uint64_t set : sets)
+      choices_[i].push_back({.retained = set, .next = residency_after(i, set)});
+  }
+
+  // What kernel i + 1 finds when kernel i retains `set`.
+  Residency residency_after(std::size_t i, std::uint64_t set) {
+    if (set == 0) return {};
+    after_.resident.clear();
+    if (!problem_.contest()) after_.stored = states_[i + 1].stored;
+    for (std::size_t m = 0; m < std::min<std::size_t>(64, sequence_[i]->made.size()); ++m) {
+      if (!(set >> m & 1U)) continue;
+      const TensorId t = sequence_[i]->made[m];
+      after_.resident.push_back(t);
+      if (!problem_.contest() && !states_[i].stored.has(t)) after_.stored.remove(t);
+    }
+    return problem_.residency(after_, *sequence_[i + 1]);
   }
 
   void emit(std::size_t first, std::size_t stop) {
     search::Move<Kernel> move{.first = first, .removed = stop - first};
     move.added.resize(sequence_.size());
-    std::size_t choice = 0;
+    const auto cheaper = [](const Choice& a, const Choice& b) { return a.cost < b.cost; };
+    const auto last = std::min_element(choices_.back().begin(), choices_.back().end(), cheaper);
+    auto choice = static_cast<std::size_t>(last - choices_.back().begin());
     for (std::size_t i = sequence_.size(); i-- > 0;) {
       move.added[i] = {sequence_[i], choices_[i][choice].retained};
       choice = choices_[i][choice].from;
@@ -304,7 +321,7 @@ class Neighbourhood {
 
   struct Choice {
     std::uint64_t retained = 0;  // bits of what the group makes
-    std::uint64_t resident = 0;  // the same tensors as bits of what the next reads
+    Residency next = {};         // what the next finds then
     double cost = infinity;
     std::size_t from = 0;
   };
@@ -319,6 +336,7 @@ class Neighbourhood {
   std::vector<const Group*> parts_;
   std::vector<OpId> rest_;
   std::vector<const Group*> sequence_;
+  State after_;                // of which only what is resident and stored is set
   std::vector<State> states_;  // before each of sequence_, with nothing retained, and after
   std::vector<std::vector<Choice>> choices_;
 };

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <stdexcept>
 #include <utility>
 
@@ -33,6 +34,18 @@ Incumbent priced(const GridProblem& problem, std::vector<GridKernel> plan) {
   return incumbent;
 }
 
+// What is small enough to declare every group of is mostly exhausted at once, which ends the search: the
+// portfolio would go on, since local improvement may leave the declared space.
+std::optional<Outcome> exhausted(const GridProblem& problem, const GridSolveOptions& options) {
+  if (!problem.whole()) return std::nullopt;
+  search::ExactOptions exact = {
+      .budget = options.budget, .threads = options.threads, .monitor = options.monitor};
+  exact.budget.steps = std::min<std::uint64_t>(exact.budget.steps, 1 << 20);
+  Outcome outcome = search::exact(problem, exact);
+  if (outcome.proof == search::Proof::none) return std::nullopt;
+  return outcome;
+}
+
 Outcome run_engine(const GridProblem& problem, const GridSolveOptions& options, const Incumbent& start) {
   switch (options.engine) {
     case Engine::beam:
@@ -55,6 +68,7 @@ Outcome run_engine(const GridProblem& problem, const GridSolveOptions& options, 
       return search::local(problem, start.plan, local);
     }
     default: {
+      if (auto outcome = exhausted(problem, options)) return *std::move(outcome);
       search::KeepAll guide;
       return search::Portfolio(problem, guide,
                                {.budget = options.budget,

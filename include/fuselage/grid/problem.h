@@ -123,6 +123,8 @@ class GridProblem {
   // As the contest writes it, with granularities and traversals.
   Plan plan_of(std::span<const Kernel> kernels) const;
 
+  // Is every connected group declared?
+  bool whole() const { return whole_; }
   const Groups& groups() const { return groups_; }
   const Instance& instance() const { return *instance_; }
   std::span<const Group* const> groups_at(OpId op) const { return catalogue_[static_cast<std::size_t>(op)]; }
