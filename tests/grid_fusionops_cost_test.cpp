@@ -167,19 +167,25 @@ TEST(GridFusionopsCost, what_fits_no_few_tiles_gets_more) {
   EXPECT_EQ(g.k, 4096);
 }
 
-// Groups that look alike share their prices only if the order and roles of their ops are the same.
+// Groups that look alike share their prices, unless their ops read in other roles.
 TEST(GridFusionopsCost, classes_tell_roles_apart) {
-  const std::vector<Tensor> tensors = {{4, 4}, {4, 4}, {4, 4}, {4, 4}, {4, 4}, {4, 4}};
+  const std::vector<Tensor> tensors(8, {.width = 4, .height = 4});
   const auto matmul = [](TensorId lhs, TensorId rhs, TensorId out) {
     return Op{.kind = OpKind::matmul, .inputs = {lhs, rhs}, .outputs = {out}, .base_cost = 3};
   };
-  const Instance instance(tensors, {matmul(0, 1, 2), matmul(0, 1, 3), matmul(1, 1, 4), matmul(1, 0, 5)},
-                          {.capacity = 30, .bandwidth = 1, .native_width = 4, .native_height = 4});
+  const auto pointwise = [](TensorId a, TensorId b, TensorId out) {
+    return Op{.inputs = {a, b}, .outputs = {out}, .base_cost = 3};
+  };
+  const Instance instance(tensors,
+                          {matmul(0, 1, 2), matmul(1, 0, 3), matmul(1, 1, 4), pointwise(2, 0, 5),
+                           pointwise(2, 1, 6), pointwise(3, 1, 7)},
+                          {.capacity = 40, .bandwidth = 1, .native_width = 4, .native_height = 4});
   const Groups groups(instance, loose);
-  const auto look = [&](OpId op) { return groups.of(std::span(&op, 1)).look; };
-  EXPECT_EQ(look(0), look(1));
-  EXPECT_NE(look(0), look(2));
-  EXPECT_EQ(look(0), look(3));
+  const auto look = [&](std::vector<OpId> ops) { return groups.of(ops).look; };
+  EXPECT_EQ(look({0}), look({1}));
+  EXPECT_NE(look({0}), look({2}));
+  EXPECT_NE(look({0, 3}), look({0, 4}));  // the pointwise op reads the left or the right operand
+  EXPECT_EQ(look({0, 3}), look({1, 5}));
 }
 
 }  // namespace
