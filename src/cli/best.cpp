@@ -24,8 +24,9 @@ using oracle::Store;
 
 constexpr const char* best_footer =
     R"(The store keeps, for every graph, machine, rule set, order and price, and for every grid problem and
-its rules, the best plan and the highest lower bound that anyone has found. It only ever improves, any number of processes may use it at once,
-and every plan is priced anew from the rules alone when it comes in and when it is read.
+its rules, the best plan and the highest lower bound that anyone has found. It only ever improves, any
+number of processes may use it at once, and every plan is priced anew from the rules alone when it comes
+in and when it is read.
 
 The file is $XDG_DATA_HOME/fuselage/best.sqlite, or ~/.local/share/fuselage/best.sqlite.
 
@@ -35,9 +36,9 @@ Examples:
   fuselage best export best.jsonl)";
 
 constexpr const char* list_footer =
-    R"(best and bound are in cycles, of grid problems in their time units; no plan is below the bound, and gap is how far the best may be from the
-optimum. A price, where there is one, is what the cost counts beside the latency. The key's first
-digits are enough for 'fuselage best show'.
+    R"(best and bound are in cycles, of grid problems in their time units; no plan is below the bound, and gap
+is how far the best may be from the optimum. A price, where there is one, is what the cost counts
+beside the latency. The key's first digits are enough for 'fuselage best show'.
 
 Examples:
   fuselage best list
@@ -45,7 +46,8 @@ Examples:
 
 constexpr const char* show_footer =
     R"(A name that several records share is refused with a list of them; the first digits of a key choose one.
-The table is that of 'fuselage explain', or of 'fuselage evaluate' for a grid problem. With --json the record holds its plan.
+The table is that of 'fuselage explain', or of 'fuselage evaluate' for a grid problem. With --json the
+record holds its plan.
 
 Exit code: 0; 1 if the store has no such record; 2 for bad input, and for a plan that doesn't hold.
 

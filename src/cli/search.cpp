@@ -40,7 +40,7 @@ of fusionops. Its plan is the contest's solution, with the latencies that the ju
 Exit code: 0, also when a budget ended; 1 if a budget or a baseline ended without any plan;
 2 for bad input and for graphs that have no schedule (the others are still done).
 
-Examples, walk graphs:
+Examples:
   fuselage search all
   fuselage search task4_mixed --rules physical --order free --out plans
   fuselage search graphs.jsonl --steps 100000 --time 10 --json
@@ -48,7 +48,7 @@ Examples, walk graphs:
   fuselage search task4_mixed --pareto traffic
   fuselage search task2_residual --set slow_mem_bandwidth=12 --set max_fusion_depth=3
   fuselage generate --ops 40 --difficulty expert --seed 7 | fuselage search -
-Examples, grid problems:
+Examples of grid problems:
   fuselage search problem.json --time 15 --out solution.json
   fuselage search problem.json --compute native-k --co-consumers --engine beam --width 64
   fuselage search all --family grid --rules fusionops
