@@ -14,6 +14,8 @@ struct RandomOptions {
   std::int64_t capacity = 4000;
   double bandwidth = 5;
   std::vector<std::int64_t> sizes = {8, 16, 20, 24, 40};
+  std::int64_t native = 16;
+  std::size_t base_cost = 300;  // at most
 };
 
 // Matmuls and pointwise ops whose inputs are new tensors or earlier ones of the right shape.
@@ -36,7 +38,7 @@ inline Instance random_instance(std::mt19937& random, const RandomOptions& optio
   };
   for (int i = 0; i < options.ops; ++i) {
     Op op{.kind = below(2) == 0 ? OpKind::pointwise : OpKind::matmul,
-          .base_cost = static_cast<double>(1 + below(300))};
+          .base_cost = static_cast<double>(1 + below(options.base_cost))};
     const TensorId first = tensor(0, 0);
     op.inputs.push_back(first);
     const Tensor shape = tensors[static_cast<std::size_t>(first)];
@@ -55,8 +57,8 @@ inline Instance random_instance(std::mt19937& random, const RandomOptions& optio
   return Instance(tensors, ops,
                   {.capacity = options.capacity,
                    .bandwidth = options.bandwidth,
-                   .native_width = 16,
-                   .native_height = 16});
+                   .native_width = options.native,
+                   .native_height = options.native});
 }
 
 // Up to `size` ops, grown from one along made tensors, in execution order.
