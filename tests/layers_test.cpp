@@ -22,6 +22,7 @@ const std::map<std::string, std::set<std::string>>& allowed() {
       {"walk", {"core", "graph", "walk", "search/problem.h"}},
       {"grid", {"core", "grid", "search/problem.h"}},
       {"oracle", {"core", "graph", "search", "walk", "grid", "oracle"}},
+      {"mlsys", {"core", "grid", "oracle"}},
       {"cli", {"core", "graph", "search", "walk", "grid", "oracle"}},
   };
   return table;
