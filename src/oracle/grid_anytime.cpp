@@ -72,7 +72,7 @@ class Anytime {
       cost += problem.price(state, kernel);
       state = problem.apply(state, kernel);
     }
-    if (cost >= best_.cost) return;
+    if (cost >= best_.cost * (1 - 1e-12)) return;  // prices are sums in different orders
     const grid::Plan plan = problem.plan_of(kernels);
     const grid::Evaluation evaluation = grid::evaluate(instance_, options_.rules, plan);
     if (!evaluation.valid())
