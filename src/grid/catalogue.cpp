@@ -9,8 +9,8 @@
 namespace fuselage::grid {
 namespace {
 
-constexpr int free_growth = 2;
-constexpr double tolerance = 0.25;
+constexpr int free_growth = 2;      // groups of so many ops grow whatever it costs
+constexpr double tolerance = 0.25;  // larger ones if that costs no more than this share of the new op alone
 
 // Ops that share a made tensor with the group: makers of what it reads, readers of what it makes.
 void list_adjacent(const Instance& instance, const Group& group, std::vector<OpId>& out) {
@@ -75,7 +75,7 @@ void GridProblem::grow_catalogue() {
     const Group* group;
     double saving;  // against its ops as kernels of their own
   };
-  const auto less = [](const Candidate& a, const Candidate& b) { return a.saving > b.saving; };
+  const auto saves_more = [](const Candidate& a, const Candidate& b) { return a.saving > b.saving; };
   std::vector<double> alone;
   std::vector<Candidate> found;
   std::vector<Candidate> level;
@@ -105,12 +105,13 @@ void GridProblem::grow_catalogue() {
         for (OpId member : larger.ops) saving += alone[static_cast<std::size_t>(member)];
         // What costs more than it does in two kernels is a way to something better at most.
         const double loss = larger.cost - from.group->cost - alone[static_cast<std::size_t>(op)];
-        if (loss < tolerance * alone[static_cast<std::size_t>(op)] || size < free_growth)
-          next.push_back({&larger, saving}), seen.insert(&larger);
+        if (loss >= tolerance * alone[static_cast<std::size_t>(op)] && size >= free_growth) continue;
+        next.push_back({&larger, saving});
+        seen.insert(&larger);
       }
     }
     // The most saving of every op.
-    std::stable_sort(next.begin(), next.end(), less);
+    std::stable_sort(next.begin(), next.end(), saves_more);
     std::vector<std::size_t> kept(ops_total, 0);
     level.clear();
     for (const Candidate& candidate : next) {
@@ -120,7 +121,7 @@ void GridProblem::grow_catalogue() {
     }
   }
   catalogue_.assign(ops_total, {});
-  std::stable_sort(found.begin(), found.end(), less);
+  std::stable_sort(found.begin(), found.end(), saves_more);
   for (const Candidate& candidate : found)
     for (OpId op : candidate.group->ops) {
       auto& list = catalogue_[static_cast<std::size_t>(op)];

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <limits>
 
+#include "arithmetic.h"
 #include "fusionops_parts.h"
 
 namespace fuselage::grid::fusionops_parts {
@@ -14,10 +15,6 @@ constexpr std::int64_t most_parts = 16;         // columns or rows, where so few
 constexpr std::int64_t most_k_steps = 64;       // of which every number is tried
 constexpr std::int64_t most_ordered = 1 << 12;  // tiles whose order a plan spells out
 constexpr double rounding = 1e-9;
-
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
-  return a / b + (a % b != 0);
-}
 
 // A step of which only the granularity is open.
 class OpenStep {

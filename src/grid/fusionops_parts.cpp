@@ -3,14 +3,11 @@
 #include <algorithm>
 #include <limits>
 
+#include "arithmetic.h"
 namespace fuselage::grid::fusionops_parts {
 namespace {
 
 __extension__ using Wide = __int128;
-
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
-  return a / b + (a % b != 0);
-}
 
 std::int64_t capped_product(std::int64_t a, std::int64_t b) {
   constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();

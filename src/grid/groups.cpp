@@ -6,15 +6,10 @@
 #include <string_view>
 #include <utility>
 
+#include "arithmetic.h"
+
 namespace fuselage::grid {
 namespace {
-
-std::uint64_t mixed(std::uint64_t x) {
-  x += 0x9e3779b97f4a7c15ULL;
-  x = (x ^ (x >> 30U)) * 0xbf58476d1ce4e5b9ULL;
-  x = (x ^ (x >> 27U)) * 0x94d049bb133111ebULL;
-  return x ^ (x >> 31U);
-}
 
 // All that pricing reads of a shape, as bytes: equal texts, equal prices.
 class Signature {
@@ -133,7 +128,7 @@ Groups::Groups(const Instance& instance, const Rules& rules) : pricer_(instance,
   hash_.resize(place_.size());
   for (std::size_t i = 0; i < place_.size(); ++i) {
     place_[static_cast<std::size_t>(instance.order()[i])] = static_cast<int>(i);
-    hash_[i] = mixed(i);
+    hash_[i] = scrambled(i);
   }
 }
 

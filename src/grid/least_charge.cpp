@@ -7,16 +7,13 @@
 #include <unordered_set>
 #include <utility>
 
+#include "arithmetic.h"
 #include "part_front.h"
 
 namespace fuselage::grid {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
-  return (a + b - 1) / b;
-}
 
 class Charges {
  public:
@@ -76,9 +73,8 @@ class Charges {
     if (!is_matmul(reader) || is_matmul(maker)) return true;
     const std::int64_t k = reduction(reader);
     const auto& inputs = instance_.op(reader).inputs;
-    if (inputs[0] == t && k <= machine_.native_width) return true;
     if (inputs[1] == t && k <= machine_.native_height) return true;
-    if (k <= machine_.native_width) return true;
+    if (k <= machine_.native_width) return true;  // one k-step
     return feeds_short_matmul(reader);
   }
 
@@ -180,6 +176,7 @@ class Charges {
                                   .compute = matmul_compute(op, 1, 1),
                                   .beside = beside,
                                   .square = inputs[0] == inputs[1],
+                                  .once = part == Part::root && may_feed_matmul(op),
                                   .lhs = operand(op, part, inputs[0], false),
                                   .rhs = operand(op, part, inputs[1], false)},
                          alpha_);
@@ -229,7 +226,8 @@ class Charges {
                    .compute = matmul_compute(op, 1, static_cast<double>(reduction(user)) / native),
                    .resting = operand(op, part, resting, true),
                    .moving = operand(op, part, moving, true),
-                   .square = moving == resting};
+                   .square = moving == resting,
+                   .once = !has_one_demand(op)};
     share(in, op, user, moving);
     return fronts_.least(in, alpha_);
   }
@@ -239,13 +237,15 @@ class Charges {
     const auto& inputs = instance_.op(op).inputs;
     const TensorId whole = makes_rows ? inputs[1] : inputs[0];
     if (takes_room(op, whole) && !can_be_resident(whole)) return infinity;
-    const Tensor& tensor = out(op);
     double traffic = loads(op, Part::deeper, inputs[0]);
     if (inputs[0] != inputs[1]) traffic += loads(op, Part::deeper, inputs[1]);
-    return cost(
-        matmul_compute(op, static_cast<double>(tensor.height) / static_cast<double>(machine_.native_height),
-                       static_cast<double>(tensor.width) / static_cast<double>(machine_.native_width)),
-        traffic);
+    return cost(least_compute(op), traffic);
+  }
+  // Of a matmul in any part: all of its output once, at native size.
+  double least_compute(OpId op) const {
+    return matmul_compute(op,
+                          static_cast<double>(out(op).height) / static_cast<double>(machine_.native_height),
+                          static_cast<double>(out(op).width) / static_cast<double>(machine_.native_width));
   }
 
   // The matmuls that may read the op's output inside a kernel, perhaps through pointwise ops.
@@ -257,11 +257,12 @@ class Charges {
   void list_users(OpId op, std::vector<User>& users, std::unordered_set<OpId>& seen) const {
     for (TensorId t : instance_.op(op).outputs)
       for (OpId reader : instance_.consumers(t)) {
-        if (!may_hand_over(op, t, reader) || !seen.insert(reader).second) continue;
+        if (!may_hand_over(op, t, reader)) continue;
         const auto& inputs = instance_.op(reader).inputs;
+        // A matmul may be reached on both sides, by different ways.
         if (is_matmul(reader))
           users.push_back({reader, inputs[0] == t, inputs[1] == t});
-        else
+        else if (seen.insert(reader).second)
           list_users(reader, users, seen);
       }
   }
@@ -270,6 +271,19 @@ class Charges {
     std::unordered_set<OpId> seen;
     list_users(op, users, seen);
     return !users.empty();
+  }
+
+  // Is the op's output read by one op, and that one's by one, up to a matmul that reads it on one side? Then
+  // nothing else in a kernel can ask for slices of the same operands.
+  bool has_one_demand(OpId op) const {
+    for (;;) {
+      const auto& outputs = instance_.op(op).outputs;
+      if (outputs.size() != 1 || instance_.consumers(outputs[0]).size() != 1) return false;
+      const OpId reader = instance_.consumers(outputs[0])[0];
+      const auto& inputs = instance_.op(reader).inputs;
+      if (is_matmul(reader)) return inputs[0] != inputs[1];
+      op = reader;
+    }
   }
 
   // The base cost of a pointwise op counts with the first matmul that it reads.
@@ -328,7 +342,7 @@ class Charges {
       forced = forced || out_in_any_case;
     }
     if (o.kind == OpKind::pointwise) return pointwise(op) + cost(0, stored);
-    if (o.outputs.size() > 1) return any_part(op) + cost(0, stored);
+    if (o.outputs.size() > 1) return cost(least_compute(op), stored);
     const TensorId t = o.outputs[0];
     const auto readers = instance_.consumers(t);
     if (readers.empty()) return as_root(op, Part::sink) + cost(0, stored);
@@ -379,10 +393,6 @@ class Charges {
   Part met_part_ = Part::sink;
   std::unordered_set<OpId> met_;
 };
-
-}  // namespace
-
-namespace {
 
 // Ops of different sets are never in one kernel.
 std::vector<std::vector<OpId>> separate(const Instance& instance, const Charges& charges) {

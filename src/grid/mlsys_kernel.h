@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "arithmetic.h"
 #include "fuselage/grid/instance.h"
 #include "fuselage/grid/plan.h"
 
@@ -71,10 +72,6 @@ struct KernelParts {
   std::int64_t k_steps = 1;
   int root_matmuls = 0;
 };
-
-inline std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
-  return a / b + (a % b == 0 ? 0 : 1);
-}
 
 // `kernel` must have ops that exist, each once, none before its producer, and a granularity of at least 1.
 // `grid` is the shape of the first sink.

@@ -3,14 +3,12 @@
 #include <algorithm>
 #include <limits>
 
+#include "arithmetic.h"
+
 namespace fuselage::grid {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
-  return (a + b - 1) / b;
-}
 
 // Rows or columns of tiles: `count` or a few more, each of `length` or more.
 struct Parts {
@@ -94,11 +92,11 @@ Front PartFronts::front(const RootPart& part) const {
         if (part.rhs.takes_room && !part.square) held += columns.length * step;
         if (held > machine_.capacity) continue;
         const auto tiles = static_cast<double>(rows.count * columns.count);
-        const double across = one_step ? 1 : static_cast<double>(columns.count);
-        const double down = one_step ? 1 : static_cast<double>(rows.count);
+        const double across = one_step || part.once ? 1 : static_cast<double>(columns.count);
+        const double down = one_step || part.once ? 1 : static_cast<double>(rows.count);
         double traffic = part.square ? part.lhs.loads(1) : part.lhs.loads(across) + part.rhs.loads(down);
-        const bool own = !part.square && part.lhs.loaded && part.rhs.loaded && part.lhs.readers == 1 &&
-                         part.rhs.readers == 1;
+        const bool own = !part.once && !part.square && part.lhs.loaded && part.rhs.loaded &&
+                         part.lhs.readers == 1 && part.rhs.readers == 1;
         if (one_step && own) traffic = std::max(traffic, strips(part, rows, columns, machine_));
         front.add(part.compute * tiles + part.beside * (tiles - fewest), traffic);
         break;  // more rows cost more
@@ -123,7 +121,7 @@ Front PartFronts::front(const OperandPart& part) const {
         double traffic = part.resting.loads(1);
         if (part.moving.loaded && !part.square) {
           double share = 1 / part.moving.readers;
-          if (part.only_alike && !one_step) {
+          if (part.only_alike && !one_step && !part.once) {
             double alike = part.moving.readers;
             if (part.room > 0)
               alike =

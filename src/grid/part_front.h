@@ -46,6 +46,7 @@ struct RootPart {
   double compute = 0;   // of a tile, time units
   double beside = 0;    // more, for each tile beyond the fewest
   bool square = false;  // LHS and RHS are one tensor: the RHS counts nothing
+  bool once = false;    // its operands may be held whole for another demand: each is loaded once at least
   Operand lhs = {};
   Operand rhs = {};
 
@@ -67,6 +68,7 @@ struct OperandPart {
   // for every row (column) of the tile.
   bool only_alike = true;
   std::int64_t room = 0;
+  bool once = false;  // other demands on the op may hold `moving` whole: it is loaded once at least
 
   friend auto operator<=>(const OperandPart&, const OperandPart&) = default;
 };

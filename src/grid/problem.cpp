@@ -5,6 +5,7 @@
 #include <limits>
 #include <utility>
 
+#include "arithmetic.h"
 #include "fuselage/core/error.h"
 #include "least_charge.h"
 #include "problem_fusionops.h"
@@ -14,16 +15,9 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-std::uint64_t mixed(std::uint64_t x) {
-  x += 0x9e3779b97f4a7c15ULL;
-  x = (x ^ (x >> 30U)) * 0xbf58476d1ce4e5b9ULL;
-  x = (x ^ (x >> 27U)) * 0x94d049bb133111ebULL;
-  return x ^ (x >> 31U);
-}
-
 // Keys of stored and resident tensors must differ.
 std::uint64_t resident_hash(std::uint64_t hash) {
-  return mixed(hash ^ 0x5851f42d4c957f2dULL);
+  return scrambled(hash ^ 0x5851f42d4c957f2dULL);
 }
 
 // No kernel runs the op for less: at native size, all of its output at least once.
@@ -47,7 +41,7 @@ GridProblem::GridProblem(const Instance& instance, const Rules& rules, const Spa
   horizon_ = instance.op_count();
   tensor_hash_.resize(static_cast<std::size_t>(instance.tensor_count()));
   for (TensorId t = 0; t < instance.tensor_count(); ++t) {
-    tensor_hash_[static_cast<std::size_t>(t)] = mixed(0x100000000ULL + static_cast<std::uint64_t>(t));
+    tensor_hash_[static_cast<std::size_t>(t)] = scrambled(0x100000000ULL + static_cast<std::uint64_t>(t));
     least_moved_.push_back(least_moved(instance, rules, t));
     if (!instance.is_input(t)) ++horizon_;
   }
@@ -70,6 +64,7 @@ State GridProblem::initial() const {
   s.stored = Bits(instance_->tensor_count());
   for (double c : least_compute_) s.compute += c;
   for (double c : charge_) s.charges += c;
+  for (double c : share_) s.shares += c;
   for (double elements : least_moved_) s.traffic += elements;
   return s;
 }
@@ -144,6 +139,7 @@ State GridProblem::apply(const State& s, const Kernel& k) const {
     next.key ^= groups_.hash(op);
     next.compute -= least_compute_[static_cast<std::size_t>(op)];
     next.charges -= charge_[static_cast<std::size_t>(op)];
+    next.shares -= share_[static_cast<std::size_t>(op)];
     ++next.progress;
   }
   const auto store = [&](TensorId t) {
@@ -194,13 +190,6 @@ double GridProblem::bound(const State& s) const {
   if (s.progress == horizon_) return 0;
   return std::max({0.0, s.compute * (1 - 1e-12), s.charges * (1 - 1e-12),
                    s.traffic / instance_->machine().bandwidth * (1 - 1e-12)});
-}
-
-double GridProblem::estimate(const State& s) const {
-  double sum = 0;
-  for (OpId op = 0; op < instance_->op_count(); ++op)
-    if (!s.covered.has(op)) sum += share_[static_cast<std::size_t>(op)];
-  return sum;
 }
 
 bool GridProblem::is_start(const State& s, OpId op) const {
@@ -281,16 +270,17 @@ std::vector<GridKernel> GridProblem::greedy() const {
     double best = infinity;
     std::optional<Kernel> chosen;
     for (const Kernel& k : kernels) {
+      if (k.retained != 0) continue;
       double worth = price(s, k);
       for (OpId op : k.group->ops)
         if (!s.covered.has(op)) worth -= share_[static_cast<std::size_t>(op)];
-      if (k.retained != 0) continue;
       if (worth < best) {
         best = worth;
         chosen = k;
       }
     }
-    if (!chosen) fail("internal: no kernel can run");
+    // What is needed was left inside a kernel, and no declared group makes it anew.
+    if (!chosen) return naive();
     s = apply(s, *chosen);
     plan.push_back(*chosen);
   }

@@ -62,6 +62,7 @@ struct State {
   int progress = 0;
   double compute = 0;     // least compute of the ops that have not run, time units
   double charges = 0;     // what they add to any schedule at least (mlsys), time units
+  double shares = 0;      // estimate: what they cost in the groups that serve them best
   double traffic = 0;     // elements: graph inputs that they read, graph outputs to be stored
   std::uint64_t key = 0;  // of the three sets above
 
@@ -103,7 +104,7 @@ class GridProblem {
   double price(const State& s, const Kernel& k) const;
   State apply(const State& s, const Kernel& k) const;
   double bound(const State& s) const;
-  double estimate(const State& s) const;
+  double estimate(const State& s) const { return s.shares; }
   std::uint64_t key(const State& s) const { return s.key; }
   std::uint64_t dominance_class(const State& s) const { return s.key; }
   bool dominates(const State& a, double cost_a, const State& b, double cost_b) const {
