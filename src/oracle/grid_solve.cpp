@@ -10,11 +10,10 @@
 #include <utility>
 
 #include "fuselage/core/error.h"
-#include "fuselage/search/beam.h"
 #include "fuselage/search/exact.h"
 #include "fuselage/search/local.h"
-#include "fuselage/search/mcts.h"
 #include "fuselage/search/portfolio.h"
+#include "run_engine.h"
 
 namespace fuselage::oracle {
 namespace {
@@ -46,52 +45,36 @@ std::optional<Outcome> exhausted(const GridProblem& problem, const GridSolveOpti
   return outcome;
 }
 
-Outcome run_engine(const GridProblem& problem, const GridSolveOptions& options, const Incumbent& start) {
-  switch (options.engine) {
-    case Engine::beam:
-      return search::beam(problem, {.budget = options.budget,
-                                    .width = options.width,
-                                    .threads = options.threads,
-                                    .monitor = options.monitor});
-    case Engine::mcts:
-      return search::mcts(problem, {.budget = options.budget,
-                                    .seed = options.seed,
-                                    .threads = options.threads,
-                                    .monitor = options.monitor});
-    case Engine::exact:
-      return search::exact(
-          problem, {.budget = options.budget, .threads = options.threads, .monitor = options.monitor});
-    case Engine::local: {
-      search::LocalOptions local = {
-          .budget = options.budget, .seed = options.seed, .monitor = options.monitor};
-      local.patience = options.patience;
-      return search::local(problem, start.plan, local);
-    }
-    default: {
-      if (auto outcome = exhausted(problem, options)) return *std::move(outcome);
-      search::KeepAll guide;
-      return search::Portfolio(problem, guide,
-                               {.budget = options.budget,
-                                .seed = options.seed,
-                                .threads = options.threads,
-                                .first_steps = 1 << 13,
-                                .round_steps = 1 << 13,
-                                .monitor = options.monitor},
-                               problem.initial(), start)
-          .run();
-    }
-  }
+Outcome improve(const GridProblem& problem, const GridSolveOptions& options, std::vector<GridKernel> start) {
+  search::LocalOptions local = {.budget = options.budget, .seed = options.seed, .monitor = options.monitor};
+  local.patience = options.patience;
+  return search::local(problem, std::move(start), local);
+}
+
+Outcome find_plan(const GridProblem& problem, const GridSolveOptions& options, const Incumbent& start) {
+  if (options.engine == Engine::local) return improve(problem, options, start.plan);
+  if (options.engine != Engine::automatic) return run_engine(problem, options);
+  if (auto outcome = exhausted(problem, options)) return *std::move(outcome);
+  search::KeepAll guide;
+  return search::Portfolio(problem, guide,
+                           {.budget = options.budget,
+                            .seed = options.seed,
+                            .threads = options.threads,
+                            .first_steps = 1 << 13,
+                            .round_steps = 1 << 13,
+                            .monitor = options.monitor},
+                           problem.initial(), start)
+      .run();
 }
 
 // The neighbours of local improvement leave the declared space, so that it may go on where that is exhausted.
 void go_on(Outcome& outcome, const GridProblem& problem, const GridSolveOptions& options) {
   if (options.engine != Engine::automatic || outcome.proof != search::Proof::optimal_in_declared_space)
     return;
-  search::LocalOptions local = {.budget = options.budget, .seed = options.seed, .monitor = options.monitor};
-  local.budget.wall_seconds -= outcome.seconds;
-  local.budget.steps -= std::min(local.budget.steps, outcome.steps);
-  local.patience = options.patience;
-  const Outcome better = search::local(problem, outcome.plan, local);
+  GridSolveOptions rest = options;
+  rest.budget.wall_seconds -= outcome.seconds;
+  rest.budget.steps -= std::min(rest.budget.steps, outcome.steps);
+  const Outcome better = improve(problem, rest, outcome.plan);
   outcome.steps += better.steps;
   outcome.seconds += better.seconds;
   outcome.stop = better.stop;
@@ -150,7 +133,7 @@ GridSolution solve_grid(const grid::Instance& instance, const GridSolveOptions& 
       options.monitor->found("start", start.cost);
       options.monitor->bounded("start", problem.bound(problem.initial()));
     }
-    outcome = run_engine(problem, rest, start);
+    outcome = find_plan(problem, rest, start);
     go_on(outcome, problem, rest);
   }
   settle(solution, instance, problem, outcome, options);

@@ -10,11 +10,10 @@
 #include "fuselage/core/error.h"
 #include "fuselage/oracle/simulate.h"
 #include "fuselage/search/beam.h"
-#include "fuselage/search/exact.h"
 #include "fuselage/search/local.h"
-#include "fuselage/search/mcts.h"
 #include "fuselage/search/portfolio.h"
 #include "fuselage/walk/baseline.h"
+#include "run_engine.h"
 
 namespace fuselage::oracle {
 namespace {
@@ -146,18 +145,8 @@ Outcome improve(const walk::WalkProblem& problem, const SolveOptions& options, I
   return search::local(problem, std::move(start.plan), local);
 }
 
-Outcome run_engine(const walk::WalkProblem& problem, const SolveOptions& options, const Incumbent& start) {
+Outcome find_plan(const walk::WalkProblem& problem, const SolveOptions& options, const Incumbent& start) {
   switch (options.engine) {
-    case Engine::beam:
-      return search::beam(problem, {.budget = options.budget,
-                                    .width = options.width,
-                                    .threads = options.threads,
-                                    .monitor = options.monitor});
-    case Engine::mcts:
-      return search::mcts(problem, {.budget = options.budget,
-                                    .seed = options.seed,
-                                    .threads = options.threads,
-                                    .monitor = options.monitor});
     case Engine::local:
       return improve(problem, options, start);
     case Engine::automatic: {
@@ -171,8 +160,7 @@ Outcome run_engine(const walk::WalkProblem& problem, const SolveOptions& options
           .run();
     }
     default:
-      return search::exact(
-          problem, {.budget = options.budget, .threads = options.threads, .monitor = options.monitor});
+      return run_engine(problem, options);
   }
 }
 
@@ -216,12 +204,12 @@ void find(Solution& solution, const Workload& workload, const walk::RunTable& ru
   SolveOptions rest = options;
   const double set_up = seconds_per_node * workload.graph.size();
   if (space.tight_bounds || options.budget.wall_seconds - clock.seconds() < set_up)
-    return settle(solution, problem, run_engine(problem, rest, start));
+    return settle(solution, problem, find_plan(problem, rest, start));
   space.tight_bounds = true;
   const walk::WalkProblem tight(workload.graph, workload.hardware, runs, space);
   tell(tight);
   rest.budget.wall_seconds -= clock.seconds();
-  settle(solution, tight, run_engine(tight, rest, start));
+  settle(solution, tight, find_plan(tight, rest, start));
 }
 
 }  // namespace
