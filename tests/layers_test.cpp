@@ -19,11 +19,12 @@ const std::map<std::string, std::set<std::string>>& allowed() {
       {"core", {"core"}},
       {"graph", {"core", "graph"}},
       {"search", {"core", "search"}},
+      {"learn", {"core", "learn", "search/guide.h", "search/problem.h", "search/split_mix.h"}},
       {"walk", {"core", "graph", "walk", "search/problem.h"}},
       {"grid", {"core", "grid", "search/problem.h"}},
       {"oracle", {"core", "graph", "search", "walk", "grid", "oracle"}},
       {"mlsys", {"core", "grid", "oracle"}},
-      {"cli", {"core", "graph", "search", "walk", "grid", "oracle"}},
+      {"cli", {"core", "graph", "search", "learn", "walk", "grid", "oracle"}},
   };
   return table;
 }
