@@ -48,6 +48,11 @@ void multiply_transposed(View<T> out, const ConstView<T>& a, const ConstView<T>&
 }
 
 template <class T>
+void add_transposed(View<T> out, const ConstView<T>& a, const ConstView<T>& b) {
+  add_product(out, a.transpose(), b);
+}
+
+template <class T>
 void add_outer(View<T> out, const ConstView<T>& a, const ConstView<T>& b) {
   add_product(out, a, b.transpose());
 }
@@ -73,6 +78,8 @@ template void multiply<float>(View<float>, const ConstView<float>&, const ConstV
 template void multiply<double>(View<double>, const ConstView<double>&, const ConstView<double>&);
 template void multiply_transposed<float>(View<float>, const ConstView<float>&, const ConstView<float>&);
 template void multiply_transposed<double>(View<double>, const ConstView<double>&, const ConstView<double>&);
+template void add_transposed<float>(View<float>, const ConstView<float>&, const ConstView<float>&);
+template void add_transposed<double>(View<double>, const ConstView<double>&, const ConstView<double>&);
 template void add_outer<float>(View<float>, const ConstView<float>&, const ConstView<float>&);
 template void add_outer<double>(View<double>, const ConstView<double>&, const ConstView<double>&);
 template void add_columns<float>(View<float>, const ConstView<float>&);

@@ -53,6 +53,9 @@ void multiply(View<T> out, const ConstView<T>& a, const ConstView<T>& b);
 // out [m x n] = aᵀ · b of a [k x m], b [k x n]
 template <class T>
 void multiply_transposed(View<T> out, const ConstView<T>& a, const ConstView<T>& b);
+// The same, added to what out holds.
+template <class T>
+void add_transposed(View<T> out, const ConstView<T>& a, const ConstView<T>& b);
 // out [m x n] += a · bᵀ of a [m x k], b [n x k]
 template <class T>
 void add_outer(View<T> out, const ConstView<T>& a, const ConstView<T>& b);
