@@ -21,6 +21,7 @@ struct BruteStep {
   std::int64_t tiles = 0;
   std::int64_t iterations = 0;
   double transferred = 0;
+  double stored = 0;
 };
 
 // Of a step that the rules accept, or would but for its working set.
@@ -52,7 +53,7 @@ class BruteFusionops {
         const bool again = i > 0;
         const bool same_row = again && order[i] / columns_ == order[i - 1] / columns_;
         const bool same_column = again && order[i] % columns_ == order[i - 1] % columns_;
-        result.latency += iteration(i == 0, k, same_row, same_column, result.transferred);
+        result.latency += iteration(i == 0, k, same_row, same_column, result);
         ++result.iterations;
       }
     }
@@ -104,7 +105,7 @@ class BruteFusionops {
   }
 
   double iteration(bool first_tile, std::int64_t k_step, bool same_row, bool same_column,
-                   double& moved) const {
+                   BruteStep& result) const {
     const auto [w, h, k] = step_.granularity;
     const double bandwidth = instance_.machine().bandwidth;
     double in = 0;
@@ -116,14 +117,15 @@ class BruteFusionops {
       if (role == 'l' && k_steps_ == 1 && !same_row) elements = double(k * h);
       if (role == 'r' && (k_steps_ > 1 || !same_column)) elements = double(w * k);
       in += elements / bandwidth;
-      moved += elements;
+      result.transferred += elements;
     }
     double out = 0;
     for (const TensorId t : produced_) {
       const bool kept = std::count(step_.retain.begin(), step_.retain.end(), t) > 0;
       if (consumed_.count(t) || kept || k_step + 1 < k_steps_) continue;
       out += tile() / bandwidth;
-      moved += tile();
+      result.transferred += tile();
+      result.stored += tile();
     }
     double pointwise = 0;
     double matmul = 0;

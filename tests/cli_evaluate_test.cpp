@@ -54,9 +54,11 @@ TEST_F(Evaluate, the_json_has_every_figure) {
   EXPECT_EQ(all.at("violation"), nullptr);
   EXPECT_EQ(all.at("stated_differ"), json::array());
   ASSERT_EQ(all.at("kernels").size(), 2U);
-  EXPECT_EQ(all["kernels"][0], json::parse(R"({"ops": [0], "granularity": [128, 128, 32], "retain": [2],
-    "tiles": 1, "k_steps": 2, "compute": 750.0, "transferred": 16384.0, "latency": 1638.4,
-    "working_set": 24576, "stated_latency": null})"));
+  EXPECT_EQ(all["kernels"][0], json::parse(R"({"ops": [0], "granularity": [128, 128, 32],
+    "traversal": null, "retain": [2], "tiles": 1, "k_steps": 2, "compute": 750.0, "memory": 1638.4,
+    "bound": "memory", "transferred": 16384.0, "loaded": 16384.0, "stored": 0.0, "latency": 1638.4,
+    "working_set": 24576, "working_set_share": 0.6144, "stated_latency": null})"));
+  EXPECT_EQ(all["kernels"][1].at("stored"), 16384.0);
 }
 
 TEST_F(Evaluate, stated_latencies_are_compared) {

@@ -92,6 +92,7 @@ void expect_same(const StepCost& got, const BruteStep& expected) {
   EXPECT_EQ(got.tiles, expected.tiles);
   EXPECT_EQ(got.iterations, expected.iterations);
   EXPECT_NEAR(got.transferred, expected.transferred, 1e-9 * expected.transferred);
+  EXPECT_NEAR(got.stored, expected.stored, 1e-9 * expected.stored);
 }
 
 TEST(Fusionops, StepsCostWhatTheLoopsOfTheRulesAddUp) {
@@ -376,6 +377,8 @@ TEST(Fusionops, PlansAreJudgedKernelByKernel) {
   EXPECT_EQ(whole.kernels[0].tiles, 1);
   EXPECT_EQ(whole.kernels[0].compute, 6600);
   EXPECT_EQ(whole.kernels[0].transferred, 32768);
+  EXPECT_EQ(whole.kernels[0].stored, 16384);
+  EXPECT_EQ(whole.kernels[0].loaded(), 16384);
 
   EXPECT_THAT(fault({{{{0, 1}, tile}, {{6}, tile}}}), StartsWith("UNKNOWN_OP kernel 1: "));
   EXPECT_THAT(fault({{{{0, 0}, tile}}}), StartsWith("DUP kernel 0: "));

@@ -119,6 +119,7 @@ TEST(GridEvaluateMlsys, edge_tiles_move_less_and_compute_in_full) {
   EXPECT_EQ(result.tiles, 2);
   EXPECT_EQ(result.working_set, 2 * 128 * 100);
   EXPECT_EQ(result.transferred, 2 * 200 * 100);
+  EXPECT_EQ(result.stored, 200 * 100);
   EXPECT_EQ(result.compute, 30000);
   EXPECT_EQ(result.latency, 2 * 128 * 100 + 15000) << "the second tile moves 14400 only";
 }
@@ -198,6 +199,7 @@ TEST(GridEvaluateMlsys, a_retained_sink_has_no_tile_and_no_store) {
   const KernelReport result = report(one_matmul(), kernel_of({0}, {.w = 64, .h = 128, .k = 32}, {2, 2}));
   EXPECT_EQ(result.working_set, 128 * 128 + 128 * 32 + 32 * 64) << "an id that is repeated counts once";
   EXPECT_EQ(result.transferred, 2 * (4 * 128 * 32 + 4 * 32 * 64));
+  EXPECT_EQ(result.stored, 0);
 }
 
 TEST(GridEvaluateMlsys, a_retained_interior_tensor_takes_its_full_size) {
@@ -239,6 +241,7 @@ TEST(GridEvaluateMlsys, a_slice_that_was_held_two_iterations_ago_is_loaded_again
   const KernelReport result = report(one_matmul(), kernel_of({0}, {.w = 64, .h = 64, .k = 64}));
   EXPECT_EQ(result.tiles * result.k_steps, 8);
   EXPECT_EQ(result.transferred, 8 * 2 * 64 * 64 + 128 * 128) << "k-steps lie between equal slices";
+  EXPECT_EQ(result.stored, 128 * 128) << "at the last k-step of a tile";
 }
 
 TEST(GridEvaluateMlsys, an_op_may_have_two_sinks) {

@@ -124,7 +124,8 @@ std::string best_line(const Record& record) {
 std::string best_details(const Record& record, const std::string& where) {
   if (record.is_grid()) {
     const oracle::GridRecordPlan plan = oracle::checked_grid_plan(record, where);
-    return grid_heading(record, plan) + figures(record) + grid_kernels_table(plan.file, plan.evaluation);
+    return grid_heading(record, plan) + figures(record) +
+           grid_kernels_table(plan.instance.machine(), plan.file, plan.evaluation);
   }
   const walk::PlanFile plan = oracle::checked_plan(record, where);
   const oracle::Simulation simulation = oracle::simulate(

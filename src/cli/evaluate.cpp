@@ -1,29 +1,18 @@
-#include "fuselage/grid/evaluate.h"
-
 #include <CLI/CLI.hpp>
-#include <algorithm>
-#include <cmath>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "cli.h"
 #include "fuselage/core/error.h"
 #include "fuselage/core/files.h"
-#include "fuselage/core/json.h"
-#include "fuselage/grid/fusionops.h"
-#include "fuselage/grid/plan_json.h"
-#include "fuselage/grid/problem_json.h"
+#include "grid_judge.h"
 #include "grid_kernels.h"
-#include "grid_report.h"
-#include "options.h"
 #include "report_cells.h"
 #include "terminal.h"
-#include "units.h"
 
 namespace fuselage::cli {
 namespace {
 
-using grid::Evaluation;
 using nlohmann::ordered_json;
 
 constexpr const char* footer =
@@ -42,112 +31,44 @@ Examples:
   fuselage evaluate problem.json - --rules fusionops-honest < solution.json
   fuselage search task3_matmul --out plan.json && fuselage evaluate task3_matmul plan.json)";
 
-constexpr double tolerance = 1e-9;  // relative
-
 struct EvaluateCommand {
   std::string problem;
   std::string solution;
-  grid::Rules rules = {};
+  GridJudgeOptions judge = {};
   bool json = false;
 };
 
-struct Verdict {
-  const EvaluateCommand& command;
-  const grid::PlanFile& file;
-  const Evaluation& evaluation;
-  std::vector<std::size_t> differing = {};  // kernels that state another latency than they take
-  std::optional<GridScores> scores = {};    // of a legal plan under the rules of fusionops
-
-  bool passes() const { return evaluation.valid() && differing.empty(); }
-};
-
-bool is_stated(double stated, double taken) {
-  return std::abs(stated - taken) <= tolerance * std::max(std::abs(stated), std::abs(taken));
-}
-
-std::vector<std::size_t> differing_kernels(const grid::PlanFile& file, const Evaluation& evaluation) {
-  std::vector<std::size_t> differing;
-  for (std::size_t i = 0; i < std::min(file.latencies.size(), evaluation.kernels.size()); ++i)
-    if (!is_stated(file.latencies[i], evaluation.kernels[i].latency)) differing.push_back(i);
-  return differing;
-}
-
-std::string stated_text(const Verdict& verdict) {
-  if (verdict.differing.empty()) return {};
-  const std::size_t first = verdict.differing.front();
-  return fmt::format("subgraph_latencies: {} of {} differ; kernel {} states {} and takes {}\n",
-                     verdict.differing.size(), verdict.file.latencies.size(), first,
-                     json_number(verdict.file.latencies[first]),
-                     json_number(verdict.evaluation.kernels[first].latency));
-}
-
-std::string text_of(const Verdict& verdict) {
-  const Evaluation& evaluation = verdict.evaluation;
+std::string text_of(const GridJudge& judge, const GridVerdict& verdict) {
   std::string text;
-  if (!evaluation.kernels.empty()) text = grid_kernels_table(verdict.file, evaluation) + '\n';
-  if (const auto& violation = evaluation.violation) {
-    text += fmt::format("illegal, {}: {} (rules {})\n", fault_name(violation->fault), violation->message,
-                        grid::rules_text(verdict.command.rules));
-  } else {
-    text += fmt::format("legal: {} time units in {} kernels (rules {})\n", cycles(evaluation.latency),
-                        evaluation.kernels.size(), grid::rules_text(verdict.command.rules));
-  }
-  if (const auto& scores = verdict.scores)
-    text += fmt::format("score {:.3f} of a naive latency of {}; as the environment's README counts, {:.3f}\n",
-                        scores->score.value_or(0), cycles(scores->naive_latency),
-                        scores->readme_score.value_or(0));
-  return text + stated_text(verdict);
+  if (!verdict.evaluation.kernels.empty())
+    text = grid_kernels_table(judge.instance.machine(), verdict.file, verdict.evaluation) + '\n';
+  return text + grid_verdict_text(judge, verdict);
 }
 
-std::string json_of(const Verdict& verdict) {
-  const EvaluateCommand& command = verdict.command;
-  const Evaluation& evaluation = verdict.evaluation;
-  ordered_json json = {{"problem", source_name(command.problem)},
-                       {"solution", source_name(command.solution)},
-                       {"rules", name(command.rules.set)},
-                       {"compute", name(command.rules.compute)},
-                       {"co_consumers", command.rules.co_consumers},
+std::string json_of(const GridJudge& judge, const GridVerdict& verdict) {
+  const grid::Evaluation& evaluation = verdict.evaluation;
+  ordered_json json = {{"problem", judge.source},
+                       {"solution", verdict.source},
+                       {"rules", name(judge.rules.set)},
+                       {"compute", name(judge.rules.compute)},
+                       {"co_consumers", judge.rules.co_consumers},
                        {"valid", evaluation.valid()},
                        {"latency", nullptr},
-                       {"violation", nullptr},
+                       {"violation", violation_json(evaluation, "fault")},
                        {"stated_differ", verdict.differing},
-                       {"kernels", grid_kernels_json(verdict.file, evaluation)}};
+                       {"kernels", grid_kernels_json(judge.instance.machine(), verdict.file, evaluation)}};
   if (evaluation.valid()) json["latency"] = evaluation.latency;
-  if (const auto& violation = evaluation.violation) {
-    json["violation"] = {
-        {"fault", fault_name(violation->fault)}, {"kernel", nullptr}, {"message", violation->message}};
-    if (violation->kernel) json["violation"]["kernel"] = *violation->kernel;
-  }
-  if (const auto& scores = verdict.scores) {
-    json["naive_latency"] = scores->naive_latency;
-    json["score"] = number_or_null(scores->score);
-    json["readme_score"] = number_or_null(scores->readme_score);
-  }
+  add_scores(json, verdict);
   return dump(json);
-}
-
-// What the judge refuses to judge is a matter of the files.
-Evaluation judged(const EvaluateCommand& command, const grid::Instance& instance, const grid::Plan& plan) {
-  try {
-    return grid::evaluate(instance, command.rules, plan);
-  } catch (const Error& error) {
-    fail("{}, {}: {}", source_name(command.problem), source_name(command.solution), error.what());
-  }
 }
 
 int evaluate(const EvaluateCommand& command) {
   if (command.problem == "-" && command.solution == "-")
     fail("PROBLEM and SOLUTION: both are '-'; expected a file for one of them");
-  const grid::FusionopsTask* task = grid::find_fusionops_task(command.problem);
-  const grid::Instance instance = task ? task->instance : grid::read_problem_file(command.problem);
-  const grid::PlanFile file = grid::read_plan_file(command.solution);
-  const Evaluation evaluation = judged(command, instance, file.plan);
-  Verdict verdict{.command = command,
-                  .file = file,
-                  .evaluation = evaluation,
-                  .differing = differing_kernels(file, evaluation)};
-  if (evaluation.valid()) verdict.scores = scores_of(instance, command.rules, evaluation.latency);
-  write_stdout(command.json ? json_of(verdict) : text_of(verdict));
+  const GridJudge judge = read_grid_judge(command.problem, command.judge);
+  const GridVerdict verdict =
+      judge_grid_plan(judge, read_file(command.solution), source_name(command.solution));
+  write_stdout(command.json ? json_of(judge, verdict) : text_of(judge, verdict));
   return verdict.passes() ? exit_ok : exit_negative;
 }
 
@@ -166,26 +87,9 @@ void add_evaluate(CLI::App& app, int& exit_code) {
   command.add_option("SOLUTION", options->solution, "a solution in the contest's JSON; '-' for stdin")
       ->required()
       ->option_text(" ");
-  CLI::Option* rules = add_choice(
-      command,
-      {"--rules", "RULES", "fusionops, fusionops-honest (default of tasks), or mlsys (default of files)"},
-      grid::rule_set_names, options->rules.set);
-  CLI::Option* compute = add_choice(
-      command,
-      {"--compute", "WHAT", "a matmul's k-step costs base * k / K (k, default) or / native width (native-k)"},
-      grid::compute_names, options->rules.compute);
-  CLI::Option* co_consumers = command.add_flag("--co-consumers", options->rules.co_consumers,
-                                               "ops that only share an input may form a kernel");
+  add_grid_judge_options(command, options->judge);
   command.add_flag("--json", options->json, "one JSON document instead of the table");
-  command.callback([options, rules, compute, co_consumers, &exit_code] {
-    if (rules->count() == 0 && grid::find_fusionops_task(options->problem) != nullptr)
-      options->rules.set = grid::RuleSet::fusionops_honest;
-    for (const CLI::Option* option : {compute, co_consumers})
-      if (option->count() > 0 && options->rules.set != grid::RuleSet::mlsys)
-        fail("{}: does not exist under the rules {}; expected --rules mlsys", option->get_name(),
-             name(options->rules.set));
-    exit_code = evaluate(*options);
-  });
+  command.callback([options, &exit_code] { exit_code = evaluate(*options); });
 }
 
 }  // namespace fuselage::cli

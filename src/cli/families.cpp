@@ -27,16 +27,6 @@ Family family_of(const AnyRules& rules) {
   return std::holds_alternative<walk::Rules>(rules) ? Family::walk : Family::grid;
 }
 
-// Does the text have an object with this field?
-bool has_field(std::string_view text, std::string_view field) {
-  const std::string key = fmt::format("\"{}\"", field);
-  for (std::size_t at = text.find(key); at != std::string_view::npos; at = text.find(key, at + 1)) {
-    const std::size_t after = text.find_first_not_of(" \t\r\n", at + key.size());
-    if (after != std::string_view::npos && text[after] == ':') return true;
-  }
-  return false;
-}
-
 // None: the reader's error says what is missing.
 std::optional<Family> family_of_text(std::string_view text) {
   if (has_field(text, "nodes")) return Family::walk;
@@ -98,6 +88,15 @@ void read_problems(const TargetText& target, std::vector<GridTarget>& out) {
 }
 
 }  // namespace
+
+bool has_field(std::string_view text, std::string_view field) {
+  const std::string key = fmt::format("\"{}\"", field);
+  for (std::size_t at = text.find(key); at != std::string_view::npos; at = text.find(key, at + 1)) {
+    const std::size_t after = text.find_first_not_of(" \t\r\n", at + key.size());
+    if (after != std::string_view::npos && text[after] == ':') return true;
+  }
+  return false;
+}
 
 std::string_view name(const AnyRules& rules) {
   if (const auto* walk = std::get_if<walk::Rules>(&rules)) return name(*walk);

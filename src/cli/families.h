@@ -64,6 +64,10 @@ struct AnyTargets {
 // families, and of another than the one that is wanted.
 AnyTargets read_any_targets(const TargetOptions& options, const FamilyOptions& family);
 
+// Does the text have an object with this field? Told without reading it, so that the reader of the family can
+// say what is wrong with the rest.
+bool has_field(std::string_view text, std::string_view field);
+
 // The rules of a problem: `set`, or what its kind calls for: fusionops-honest for a task, mlsys for a file.
 // Error for a flag that the rules don't have.
 grid::Rules grid_rules_of(const GridTarget& target, const FamilyOptions& options,

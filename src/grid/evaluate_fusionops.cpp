@@ -41,7 +41,8 @@ KernelReport report_of(const StepCost& cost) {
           .tiles = cost.tiles,
           .k_steps = cost.k_steps,
           .compute = cost.compute,
-          .transferred = cost.transferred};
+          .transferred = cost.transferred,
+          .stored = cost.stored};
 }
 
 std::optional<Violation> unfinished(const Instance& instance, bool honest, const StepState& state) {

@@ -57,10 +57,12 @@ class Iterations {
     return std::max(compute_, in + out);
   }
   double transferred(Move move, bool ends_tile) const {
-    double sum = ends_tile ? static_cast<double>(tensors_.stored.size()) * tile_area() : 0;
+    double sum = ends_tile ? stored() : 0;
     for (const BoundaryInput& input : tensors_.loaded) sum += elements(input, move);
     return sum;
   }
+  // At the end of a tile.
+  double stored() const { return static_cast<double>(tensors_.stored.size()) * tile_area(); }
 
  private:
   double elements(const BoundaryInput& input, Move move) const {
@@ -149,6 +151,7 @@ StepCost step_cost(const Instance& instance, const Kernel& step, const StepTenso
   else
     add_unsplit(iterations, grid, step, cost);
   cost.compute = iterations.compute() * static_cast<double>(cost.iterations);
+  cost.stored = iterations.stored() * static_cast<double>(grid.tiles);
   return cost;
 }
 

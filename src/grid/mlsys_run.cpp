@@ -211,10 +211,12 @@ void Run::account() {
       if (!is_held(i, slice)) moved += slice.size();
     }
   }
-  if (k_step_ + 1 == kernel_.k_steps) moved += stored_tiles_ * tile_.size();
+  const std::int64_t stored = k_step_ + 1 == kernel_.k_steps ? stored_tiles_ * tile_.size() : 0;
+  moved += stored;
   report_.working_set = std::max(report_.working_set, held);
   report_.compute += compute_;
   report_.transferred += static_cast<double>(moved);
+  report_.stored += static_cast<double>(stored);
   report_.latency += std::max(compute_, static_cast<double>(moved) / machine_.bandwidth);
 }
 

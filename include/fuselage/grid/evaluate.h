@@ -48,6 +48,9 @@ struct KernelReport {
   std::int64_t k_steps = 1;
   double compute = 0;      // time units, all iterations
   double transferred = 0;  // elements loaded and stored, all iterations
+  double stored = 0;       // of these
+
+  double loaded() const { return transferred - stored; }
 };
 
 struct Evaluation {

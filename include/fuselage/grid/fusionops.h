@@ -72,6 +72,7 @@ struct StepCost {
   std::int64_t iterations = 0;  // tiles x k-steps, at most 2^63 - 1
   double compute = 0;           // time units, all iterations
   double transferred = 0;       // elements loaded and stored, all iterations; not to the bit
+  double stored = 0;            // of these
 };
 
 struct StepJudgement {
