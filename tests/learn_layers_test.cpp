@@ -45,21 +45,57 @@ TEST(LearnMatrix, ProductsAreSumsOverTheDepth) {
   }
 }
 
-// What scores a kernel may not depend on which others are asked about along with it.
+// What scores a kernel may depend neither on which others are asked about along with it nor on where they
+// lie.
 TEST(LearnMatrix, AColumnIsTheSameInAnyBatch) {
-  for (const auto& [m, k] :
-       {std::array<Index, 2>{64, 36}, {192, 64}, {128, 64}, {96, 192}, {1, 48}, {7, 300}}) {
+  for (const auto& [m, k] : {std::array<Index, 2>{64, 36},
+                             {192, 64},
+                             {128, 64},
+                             {96, 192},
+                             {1, 48},
+                             {7, 300},
+                             {1, 1},
+                             {3, 2},
+                             {9, 6},
+                             {12, 5},
+                             {8, 8},
+                             {1, 15},
+                             {8, 40},
+                             {121, 9}}) {
     const Matrix<float> a = random_floats(m, k, 1);
-    const Matrix<float> b = random_floats(k, 400, 2);
-    Matrix<float> all(m, 400);
+    const Matrix<float> b = random_floats(k, 300, 2);
+    Matrix<float> all(m, 300);
     multiply<float>(all, a, b);
-    for (Index first = 0; first < 400; first += 36) {
-      for (Index width = batch_step; first + width <= 400; width += 12) {
-        Matrix<float> some(m, width);
-        multiply<float>(some, a, b.middleCols(first, width));
-        ASSERT_TRUE((some.array() == all.middleCols(first, width).array()).all())
+    for (const Index first : {0, 1, 2, 133}) {
+      for (Index width = 1; first + width <= 300; width += width < 12 ? 1 : 37) {
+        Matrix<float> some(m + 5, width);
+        View<float> out = some.middleRows(width % 5, m);
+        multiply<float>(out, a, b.middleCols(first, width));
+        ASSERT_TRUE((out.array() == all.middleCols(first, width).array()).all())
             << m << " x " << k << ", columns " << first << " + " << width;
       }
+    }
+  }
+}
+
+TEST(LearnMatrix, AddressesDontMatter) {
+  for (const auto& [m, k, n] :
+       {std::array<Index, 3>{3, 4, 5}, {9, 7, 13}, {33, 21, 6}, {64, 64, 1}, {1, 30, 9}}) {
+    const Matrix<float> a = random_floats(m, k, 1);
+    const Matrix<float> b = random_floats(n, k, 2);
+    Matrix<float> here = Matrix<float>::Zero(m, n);
+    add_outer<float>(here, a, b);
+    const float product = dot<float>(a.data(), a.data(), m);
+    for (Index offset = 1; offset < 8; ++offset) {
+      Matrix<float> a_there(m + 8, k);
+      Matrix<float> b_there(n + 8, k);
+      Matrix<float> there = Matrix<float>::Zero(m + 8, n);
+      a_there.middleRows(offset, m) = a;
+      b_there.middleRows(offset, n) = b;
+      add_outer<float>(there.middleRows(8 - offset, m), a_there.middleRows(offset, m),
+                       b_there.middleRows(offset, n));
+      EXPECT_TRUE((there.middleRows(8 - offset, m).array() == here.array()).all()) << m << " " << offset;
+      EXPECT_EQ(dot<float>(a_there.data() + offset, a.data(), m), product);
     }
   }
 }

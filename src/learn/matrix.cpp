@@ -19,6 +19,41 @@ void pieces(Index n, Index piece, Each each) {
   for (Index first = 0; first < n; first += piece) each(first, std::min(piece, n - first));
 }
 
+// Eigen's kernel takes four columns at once and the last ones by themselves, which rounds differently; so the
+// last ones get zeros beside them.
+constexpr Index kernel_columns = 4;
+
+// Below this, Eigen may choose a loop that goes by the addresses of its operands.
+constexpr Index least_rows_and_depth = 16;
+
+template <class Out, class A, class B>
+void add_plain(Out&& out, const A& a, const B& b) {
+  for (Index column = 0; column < out.cols(); ++column)
+    for (Index k = 0; k < a.cols(); ++k)
+      for (Index row = 0; row < out.rows(); ++row) out(row, column) += a(row, k) * b(k, column);
+}
+
+// out += a · b for one piece.
+template <class Out, class A, class B>
+void add_piece(Out&& out, const A& a, const B& b) {
+  if (out.rows() + a.cols() < least_rows_and_depth) return add_plain(out, a, b);
+  const Index rest = out.cols() % kernel_columns;
+  const Index whole = out.cols() - rest;
+  if (whole > 0) out.leftCols(whole).noalias() += a * b.leftCols(whole);
+  if (rest == 0) return;
+  using T = typename A::Scalar;
+  Eigen::Matrix<T, Eigen::Dynamic, kernel_columns, 0, depth_piece, kernel_columns> last(a.cols(),
+                                                                                        kernel_columns);
+  Eigen::Matrix<T, Eigen::Dynamic, kernel_columns, 0, row_piece, kernel_columns> sum(out.rows(),
+                                                                                     kernel_columns);
+  last.leftCols(rest) = b.rightCols(rest);
+  last.rightCols(kernel_columns - rest).setZero();
+  sum.leftCols(rest) = out.rightCols(rest);
+  sum.rightCols(kernel_columns - rest).setZero();
+  sum.noalias() += a * last;
+  out.rightCols(rest) = sum.leftCols(rest);
+}
+
 // out += a · b of any expressions that are matrices or their transposes.
 template <class Out, class A, class B>
 void add_product(Out& out, const A& a, const B& b) {
@@ -26,8 +61,8 @@ void add_product(Out& out, const A& a, const B& b) {
   pieces(out.cols(), column_piece, [&](Index column, Index columns) {
     pieces(out.rows(), row_piece, [&](Index row, Index rows) {
       pieces(a.cols(), depth_piece, [&](Index first, Index depth) {
-        out.block(row, column, rows, columns).noalias() +=
-            a.block(row, first, rows, depth) * b.block(first, column, depth, columns);
+        add_piece(out.block(row, column, rows, columns), a.block(row, first, rows, depth),
+                  b.block(first, column, depth, columns));
       });
     });
   });

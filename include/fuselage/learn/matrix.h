@@ -3,8 +3,8 @@
 //
 // Sums are where machines disagree, so all of them are here. Products are cut into pieces that Eigen never
 // cuts again by the size of the caches it finds, and other sums run over eight lanes in a fixed order: with
-// one -march the same inputs give the same bits on every machine. A column of a product is the same whatever
-// stands beside it, as long as the batch is a multiple of `batch_step` wide.
+// one -march the same inputs give the same bits on every machine and at every address. A column of a product
+// is the same whatever stands beside it, so that nothing's score depends on what else was asked about.
 #pragma once
 
 #include <Eigen/Core>
@@ -21,8 +21,6 @@ template <class T>
 using View = Eigen::Ref<Matrix<T>>;
 template <class T>
 using ConstView = Eigen::Ref<const Matrix<T>>;
-
-inline constexpr Index batch_step = 4;
 
 // Memory for a matrix whose size differs from call to call: it grows, and is otherwise used again.
 template <class T>
