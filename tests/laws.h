@@ -55,6 +55,9 @@ void check_dominance(const P& p, const std::vector<std::pair<typename P::State, 
     for (const auto& [b, cost_b] : costed) {
       if (p.progress(a) != p.progress(b) || !p.dominates(a, cost_a, b, cost_b)) continue;
       EXPECT_EQ(p.dominance_class(a), p.dominance_class(b)) << name;
+      if constexpr (HasDominanceMask<P>) {
+        EXPECT_EQ(p.dominance_mask(a) & ~p.dominance_mask(b), 0U) << name;
+      }
       const double best_b = cost_b + cost_to_go(p, b);
       EXPECT_LE(cost_a + cost_to_go(p, a), best_b * (1 + 1e-9)) << name << ": dominance drops a better state";
     }

@@ -42,6 +42,8 @@ struct Node {
   std::uint64_t state = 0;
   double cost = 0;
   double estimate = 0;
+  std::uint64_t name = 0;  // of its class
+  std::uint64_t mask = 0;
   std::unique_ptr<int> witness = {};  // that it was moved, not left
 };
 

@@ -160,6 +160,16 @@ std::uint64_t WalkProblem::dominance_class(const State& s) const {
   return mix_ids(mix(0, static_cast<std::uint64_t>(s.position)), s.ahead);
 }
 
+// Who dominates holds nothing that the other doesn't hold, but for outputs (physical) that wait to be
+// written.
+std::uint64_t WalkProblem::dominance_mask(const State& s) const {
+  std::uint64_t mask = 0;
+  for (NodeId x : s.resident)
+    if (options_.rules != Rules::physical || graph_.uses(x) > 0)
+      mask |= std::uint64_t{1} << (static_cast<std::uint32_t>(x) % 64);
+  return mask;
+}
+
 bool WalkProblem::dominates(const State& a, double cost_a, const State& b, double cost_b) const {
   if (cost_a > cost_b || a.position != b.position || a.open != b.open) return false;
   return options_.rules == Rules::physical ? dominates_physical(a, cost_a, b, cost_b)

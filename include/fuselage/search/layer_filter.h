@@ -1,8 +1,8 @@
 // Which arrivals of a layer are worth expanding: those that can beat the best plan known and that no better
 // one dominates; with a width, the most promising of them. Arrivals are looked at one after the other in
-// their order, and each is compared with those kept before it. With several threads comparisons are made for
-// a block of arrivals at once, also those between the arrivals of the block; who is kept is then read off
-// them one after the other, so the outcome is the same whatever dominance is like.
+// their order, and each is compared with those kept before it. With several threads a block of arrivals is
+// first compared with the kept by all of them; what is left of it, usually little, goes on one after the
+// other. So the outcome is the same whatever dominance is like.
 #pragma once
 
 #include <tbb/blocked_range.h>
@@ -34,9 +34,15 @@ inline bool is_hopeless(double estimate, double known_cost) {
 template <class Entry>
 struct Arrival {
   Entry* entry = nullptr;
-  double estimate = 0;  // no completion of it is cheaper
-  double order = 0;     // the least is looked at first; ties as they arrived
+  double estimate = 0;     // no completion of it is cheaper
+  double order = 0;        // the least is looked at first; ties as they arrived
+  std::uint64_t name = 0;  // of its class: only arrivals of one class are compared
+  std::uint64_t mask = 0;  // dominance_mask of its state
 };
+
+inline bool may_dominate(std::uint64_t mask_a, std::uint64_t mask_b) {
+  return (mask_a & ~mask_b) == 0;
+}
 
 template <Problem P, class Entry>
 class LayerFilter {
@@ -65,7 +71,7 @@ class LayerFilter {
     std::size_t at = 0;
     while (at < ranking_.size() && kept.size() < width_) {
       sort_to(at);
-      const std::size_t end = std::min(sorted_, at + block_size());
+      const std::size_t end = std::min(sorted_, at + block_size(at));
       at = threads_ > 1 && end - at >= least_block ? keep_block(at, end) : keep_each(at, end);
     }
     Dropped dropped;
@@ -77,34 +83,34 @@ class LayerFilter {
 
  private:
   static constexpr std::size_t most_rivals = 512;
-  static constexpr std::size_t least_block = 32;
-  static constexpr std::size_t largest_block = 256;
+  static constexpr std::size_t least_block = 128;
+  static constexpr std::size_t largest_block = 2048;
+  static constexpr std::size_t grain = 32;            // of a block, for one thread at a time
   static constexpr std::size_t least_portion = 512;   // to be sorted at once
   static constexpr std::size_t worth_sharing = 4096;  // to be sorted by several threads
 
-  // An arrival of a block that none of those kept before it beats.
-  struct Candidate {
-    std::uint32_t arrival = 0;
-    std::uint64_t name = 0;                  // of its class
-    std::size_t looked_at = 0;               // so many rivals don't beat it
-    std::vector<std::uint32_t> beaten_by{};  // earlier candidates
-    bool beaten = false;
-    std::size_t place = unlimited;  // among its class; unlimited: not kept
+  // What a thread found out about an arrival of a block.
+  struct Verdict {
+    std::size_t compared = 0;  // with so many rivals of its class
+    bool beaten = false;       // by one of them
   };
 
   const Entry& entry(std::uint32_t arrival) const { return *arrivals_[arrival].entry; }
 
-  std::uint64_t class_of(const Entry& e) const {
-    if constexpr (HasDominance<P>)
-      return problem_.dominance_class(e.state);
-    else
-      return problem_.key(e.state);
-  }
-  bool beats(const Entry& a, const Entry& b) const {
+  bool beats(std::uint32_t one, std::uint32_t other) const {
+    const Entry& a = entry(one);
+    const Entry& b = entry(other);
     if constexpr (HasDominance<P>)
       return problem_.dominates(a.state, a.cost, b.state, b.cost);
     else
       return a.state == b.state;
+  }
+  // By one of rivals [from, to)?
+  bool is_beaten(std::uint32_t arrival, const Members& rivals, std::size_t from, std::size_t to) const {
+    const std::uint64_t mask = arrivals_[arrival].mask;
+    for (std::size_t r = from; (r = rivals.next_rival(r, to, mask)) < to; ++r)
+      if (beats(rivals.arrivals[r], arrival)) return true;
+    return false;
   }
 
   void rank(double known_cost) {
@@ -132,86 +138,55 @@ class LayerFilter {
     sorted_ = end;
   }
 
-  // Small blocks at first: comparisons with those who turn out not to be kept are wasted.
-  std::size_t block_size() const { return std::clamp(kept_->size() / 2, least_block, largest_block); }
+  // Small blocks at first: comparisons with few rivals find few of the beaten.
+  static std::size_t block_size(std::size_t at) { return std::clamp(at, least_block, largest_block); }
 
   // Both return up to where they came: the width may be reached before `end`.
   std::size_t keep_each(std::size_t begin, std::size_t end) {
-    for (; begin < end && kept_->size() < width_; ++begin) {
-      const std::uint32_t i = ranking_[begin].second;
-      if (keep(i, classes_.of(class_of(entry(i))))) kept_->push_back(arrivals_[i].entry);
-    }
+    for (; begin < end && kept_->size() < width_; ++begin) keep(ranking_[begin].second, 0);
     return begin;
   }
 
+  // Most arrivals of a block are beaten by those kept before it, which is found out by all threads at once;
+  // the others are compared with the rest of the kept in turn.
   std::size_t keep_block(std::size_t begin, std::size_t end) {
-    block_.resize(std::max(block_.size(), end - begin));
-    const std::size_t size = end - begin;
-    for_each_of(size, [&](std::size_t c) { compare_with_kept(ranking_[begin + c].second, block_[c]); });
-    for_each_of(size, [&](std::size_t c) { compare_within(c); });
-    std::size_t c = 0;
-    for (; c < size && kept_->size() < width_; ++c)
-      if (!block_[c].beaten) resolve(block_[c]);
-    return begin + c;
-  }
-
-  template <class Body>
-  void for_each_of(std::size_t size, const Body& body) const {
-    tbb::parallel_for(tbb::blocked_range<std::size_t>(0, size, least_block / 4), [&](const auto& range) {
-      for (std::size_t c = range.begin(); c < range.end(); ++c) body(c);
+    verdicts_.resize(std::max(verdicts_.size(), end - begin));
+    const tbb::blocked_range<std::size_t> all(begin, end, grain);
+    tbb::parallel_for(all, [&](const auto& range) {
+      for (std::size_t at = range.begin(); at < range.end(); ++at)
+        verdicts_[at - begin] = compare_with_kept(ranking_[at].second);
     });
+    std::size_t at = begin;
+    for (; at < end && kept_->size() < width_; ++at)
+      if (!verdicts_[at - begin].beaten) keep(ranking_[at].second, verdicts_[at - begin].compared);
+    return at;
   }
 
-  void compare_with_kept(std::uint32_t arrival, Candidate& c) const {
-    const Entry& e = entry(arrival);
-    c.arrival = arrival;
-    c.name = class_of(e);
-    c.beaten_by.clear();
-    c.beaten = false;
-    c.place = unlimited;
-    const auto* rivals = classes_.find(c.name);
-    c.looked_at = rivals ? std::min(rivals->size(), most_rivals) : 0;
-    for (std::size_t r = 0; r < c.looked_at && !c.beaten; ++r) c.beaten = beats(entry((*rivals)[r]), e);
+  Verdict compare_with_kept(std::uint32_t arrival) const {
+    const Members* rivals = classes_.find(arrivals_[arrival].name);
+    if (!rivals) return {};
+    const std::size_t compared = std::min(rivals->size(), most_rivals);
+    return {.compared = compared, .beaten = is_beaten(arrival, *rivals, 0, compared)};
   }
 
-  void compare_within(std::size_t c) {
-    Candidate& one = block_[c];
-    if (one.beaten) return;
-    for (std::uint32_t i = 0; i < c; ++i) {
-      const Candidate& other = block_[i];
-      if (other.name == one.name && !other.beaten && beats(entry(other.arrival), entry(one.arrival)))
-        one.beaten_by.push_back(i);
-    }
-  }
-
-  void resolve(Candidate& c) {
-    for (const std::uint32_t i : c.beaten_by)
-      if (block_[i].place < most_rivals) return;
-    std::vector<std::uint32_t>& rivals = classes_.of(c.name);
-    if (!is_new(c.arrival, rivals)) return;
-    c.place = rivals.size();
-    rivals.push_back(c.arrival);
-    kept_->push_back(arrivals_[c.arrival].entry);
-  }
-
-  // Is an arrival undominated by its rivals, those of its class that were kept before it? Then it joins them.
-  bool keep(std::uint32_t i, std::vector<std::uint32_t>& rivals) {
-    const std::size_t compared = std::min(rivals.size(), most_rivals);
-    for (std::size_t r = 0; r < compared; ++r)
-      if (beats(entry(rivals[r]), entry(i))) return false;
-    if (!is_new(i, rivals)) return false;
-    rivals.push_back(i);
-    return true;
+  // Keeps an arrival, which none of its first `compared` rivals beats, unless one of the others does: of
+  // those of its class that were kept before it.
+  void keep(std::uint32_t arrival, std::size_t compared) {
+    Members& rivals = classes_.of(arrivals_[arrival].name);
+    if (is_beaten(arrival, rivals, compared, std::min(rivals.size(), most_rivals))) return;
+    if (!is_new(arrival, rivals)) return;
+    rivals.push(arrival, arrivals_[arrival].mask);
+    kept_->push_back(arrivals_[arrival].entry);
   }
 
   // In a class of very many only the first are compared with, and equal states are found by their keys: a
   // dominated state more costs time, not the proof.
-  bool is_new(std::uint32_t i, const std::vector<std::uint32_t>& rivals) {
+  bool is_new(std::uint32_t i, const Members& rivals) {
     if (rivals.size() < most_rivals) return true;
-    std::vector<std::uint32_t>& same_key = late_.of(problem_.key(entry(i).state));
-    for (const std::uint32_t other : same_key)
+    Members& same_key = late_.of(problem_.key(entry(i).state));
+    for (const std::uint32_t other : same_key.arrivals)
       if (entry(other).state == entry(i).state) return false;
-    same_key.push_back(i);
+    same_key.push(i, 0);
     return true;
   }
 
@@ -224,7 +199,7 @@ class LayerFilter {
   std::size_t sorted_ = 0;                                 // so many places of the ranking are final
   ClassTable classes_;
   ClassTable late_;  // by key: states that came after most_rivals of their class
-  std::vector<Candidate> block_;
+  std::vector<Verdict> verdicts_;
 };
 
 }  // namespace fuselage::search

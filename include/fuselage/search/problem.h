@@ -37,6 +37,13 @@ concept HasDominance = Problem<P> && requires(const P& p, const typename P::Stat
   { p.dominance_class(s) } -> std::same_as<std::uint64_t>;
 };
 
+// Optional: what must be shared to dominate, in 64 bits: a dominates b only if every bit of dominance_mask(a)
+// is one of dominance_mask(b). It spares most comparisons a look at the states.
+template <class P>
+concept HasDominanceMask = HasDominance<P> && requires(const P& p, const typename P::State& s) {
+  { p.dominance_mask(s) } -> std::same_as<std::uint64_t>;
+};
+
 // Optional: estimate(s) guesses what the cheapest completion costs. It may be wrong either way: it ranks, and
 // bounds nothing. Without it states are ranked by their bound.
 template <class P>

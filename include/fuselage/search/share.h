@@ -37,7 +37,7 @@ struct Layer {
 template <Problem P, class Entry>
 bool beats_sibling(const P& problem, const Entry& a, const Entry& b) {
   if constexpr (HasDominance<P>)
-    return problem.dominates(a.state, a.cost, b.state, b.cost);
+    return may_dominate(a.mask, b.mask) && problem.dominates(a.state, a.cost, b.state, b.cost);
   else
     return false;
 }
@@ -48,7 +48,9 @@ bool beaten_by_last(const P& problem, const Layer<Entry>& layer, const Entry& en
   if constexpr (HasDominance<P>) {
     const std::size_t size = layer.arrivals.size();
     for (std::size_t i = size - std::min(size, siblings); i + known < size; ++i)
-      if (beats_sibling(problem, *layer.arrivals[i].entry, entry)) return true;
+      if (may_dominate(layer.arrivals[i].mask, entry.mask) &&
+          beats_sibling(problem, *layer.arrivals[i].entry, entry))
+        return true;
   }
   return false;
 }
@@ -81,8 +83,12 @@ class Share {
   void put(const P& problem, std::size_t layer, Entry&& entry, double order) {
     const std::uint32_t at = lane_of(layer);
     Lane& lane = lanes_[at];
-    Item item{
-        .estimate = entry.estimate, .order = order, .lane = at, .beaten_by = beater(problem, lane, entry)};
+    Item item{.estimate = entry.estimate,
+              .order = order,
+              .name = entry.name,
+              .mask = entry.mask,
+              .lane = at,
+              .beaten_by = beater(problem, lane, entry)};
     if (item.beaten_by == 0) {
       item.entry = room_in(lane).put(std::move(entry));
       lane.last[lane.put++ % siblings] = item.entry;
@@ -111,6 +117,8 @@ class Share {
     Entry* entry = nullptr;
     double estimate = 0;
     double order = 0;
+    std::uint64_t name = 0;
+    std::uint64_t mask = 0;
     std::uint32_t lane = 0;
     std::uint32_t beaten_by = 0;  // the one so many before it of the share, of those not beaten; 0: none
   };
@@ -166,7 +174,11 @@ class Share {
       lane.agreed = std::min(siblings, lane.agreed + 1);
     if (is_beaten) return false;
     Entry* entry = said_beaten ? layer.put(std::move(*item.entry), *pool_) : item.entry;
-    layer.arrivals.push_back({.entry = entry, .estimate = item.estimate, .order = item.order});
+    layer.arrivals.push_back({.entry = entry,
+                              .estimate = item.estimate,
+                              .order = item.order,
+                              .name = item.name,
+                              .mask = item.mask});
     return true;
   }
 

@@ -57,8 +57,14 @@ class Sweep {
     layers_.clear();
     layers_.resize(static_cast<std::size_t>(problem_.horizon() - first_) + 1);
     trail_.assign(layers_.size(), {});
-    Entry root{
-        .state = start, .cost = 0, .estimate = problem_.bound(start), .rank = 0, .from = {}, .latent = {}};
+    Entry root{.state = start,
+               .cost = 0,
+               .estimate = problem_.bound(start),
+               .rank = 0,
+               .name = class_of(start),
+               .mask = mask_of(start),
+               .from = {},
+               .latent = {}};
     if constexpr (guided) root.latent = guide_.root(problem_, start);
     add(layers_[0], std::move(root));
   }
@@ -121,13 +127,25 @@ class Sweep {
   };
   struct Entry {
     State state;
-    double cost = 0;      // from the start
-    double estimate = 0;  // cost + bound: no completion is cheaper
-    double rank = 0;      // cost + the best guess of the cost to go: what a width keeps
+    double cost = 0;         // from the start
+    double estimate = 0;     // cost + bound: no completion is cheaper
+    double rank = 0;         // cost + the best guess of the cost to go: what a width keeps
+    std::uint64_t name = 0;  // of its class (layer_filter.h)
+    std::uint64_t mask = 0;
     Step from;
     [[no_unique_address]] Latent latent;
   };
 
+  std::uint64_t class_of(const State& s) const {
+    if constexpr (HasDominance<P>)
+      return problem_.dominance_class(s);
+    else
+      return problem_.key(s);
+  }
+  std::uint64_t mask_of(const State& s) const {
+    if constexpr (HasDominanceMask<P>) return problem_.dominance_mask(s);
+    return 0;
+  }
   bool hopeless(double estimate) const { return is_hopeless(estimate, upper_bound_); }
 
   void open_layer(Meter& meter) {
@@ -258,10 +276,14 @@ class Sweep {
                .cost = cost,
                .estimate = 0,
                .rank = 0,
+               .name = 0,
+               .mask = 0,
                .from = {static_cast<std::int32_t>(layer_), static_cast<std::uint32_t>(index), place},
                .latent = {}};
     next.estimate = cost + problem_.bound(next.state);
     if (hopeless(next.estimate)) return;
+    next.name = class_of(next.state);
+    next.mask = mask_of(next.state);
     next.rank = next.estimate;
     if constexpr (HasEstimate<P>) next.rank = cost + problem_.estimate(next.state);
     const auto layer = static_cast<std::size_t>(problem_.progress(next.state) - first_);
@@ -304,7 +326,11 @@ class Sweep {
   void add(Layer<Entry>& layer, Entry&& entry) {
     if (layer.arrivals.capacity() == 0) reuse(layer.arrivals);
     Entry* place = layer.put(std::move(entry), pool_);
-    layer.arrivals.push_back({.entry = place, .estimate = place->estimate, .order = order_of(*place)});
+    layer.arrivals.push_back({.entry = place,
+                              .estimate = place->estimate,
+                              .order = order_of(*place),
+                              .name = place->name,
+                              .mask = place->mask});
     ++held_;
   }
 

@@ -121,6 +121,7 @@ class WalkProblem {
   double bound(const State& s) const;
   std::uint64_t key(const State& s) const;
   std::uint64_t dominance_class(const State& s) const;
+  std::uint64_t dominance_mask(const State& s) const;
   bool dominates(const State& a, double cost_a, const State& b, double cost_b) const;
 
   // What the price of a kernel is made of. Under `seed` what it buys is charged here, not with the kernel
