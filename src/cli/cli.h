@@ -24,6 +24,7 @@ void add_tasks(CLI::App& app, int& exit_code);
 void add_check(CLI::App& app, int& exit_code);
 void add_explain(CLI::App& app, int& exit_code);
 void add_evaluate(CLI::App& app, int& exit_code);
+void add_play(CLI::App& app, int& exit_code);
 void add_replay(CLI::App& app, int& exit_code);
 void add_best(CLI::App& app, int& exit_code);
 void add_headroom(CLI::App& app, int& exit_code);

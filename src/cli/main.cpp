@@ -88,6 +88,7 @@ void add_commands(CLI::App& app, int& exit_code) {
   add_evaluate(app, exit_code);
   add_generate(app, exit_code);
   add_tasks(app, exit_code);
+  add_play(app, exit_code);
   add_replay(app, exit_code);
   add_best(app, exit_code);
   add_headroom(app, exit_code);

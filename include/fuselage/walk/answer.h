@@ -37,6 +37,9 @@ namespace fuselage::walk {
 // Lists and objects inside each other. Python's own limit is near 1000, by way of its stack.
 inline constexpr int max_answer_depth = 256;
 
+// Of an answer that is a parse error; it uses no step.
+inline constexpr double parse_error_reward = -0.1;
+
 // Nothing: a parse error. Tile and retain are as the answer gives them, legal or not (the episode sanitises),
 // but a tile beyond int becomes the nearest int, and a retain entry beyond int becomes -1, which is no node
 // either.
