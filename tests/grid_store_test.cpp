@@ -211,11 +211,13 @@ TEST_F(GridStore, import_takes_all_lines_or_none) {
   refused("[128,128,1]", "[128,128]", "plan.solution.granularities[0]: ");
 }
 
-// Format 1 is that of stores of walk graphs; a grid record makes it 2.
+// Format 1 is that of stores of walk graphs; a grid record makes it 2. The store is one that a program which
+// knew no grid problems wrote.
 TEST_F(GridStore, old_stores_go_on) {
   const std::string old = folder / "old.sqlite";
   write_file_atomically(
-      old, read_file((std::filesystem::path(FUSELAGE_SOURCE_DIR) / "datasets/best.sqlite").string()));
+      old,
+      read_file((std::filesystem::path(FUSELAGE_SOURCE_DIR) / "tests/golden/store_format1.sqlite").string()));
   ASSERT_EQ(run_sql(old, "PRAGMA user_version"), "1");
   const std::size_t before = Store(old, Access::read).list().size();
   EXPECT_GT(before, 0U);
