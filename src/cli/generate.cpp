@@ -2,10 +2,12 @@
 #include <memory>
 
 #include "cli.h"
+#include "families.h"
 #include "fuselage/core/error.h"
 #include "fuselage/core/files.h"
 #include "fuselage/graph/graph_json.h"
 #include "fuselage/walk/generator.h"
+#include "grid_generate.h"
 #include "options.h"
 #include "terminal.h"
 
@@ -21,31 +23,35 @@ size, difficulty and shape too, harder ones at a higher LEVEL.
 One graph is printed as JSON, several as JSON Lines, one a line. 'fuselage search' reads both.
 Shapes are in elements of 4 bytes.
 
+--family grid draws problems in the JSON of the MLSys 2026 contest, one a command: transformer
+layers, convolutional networks, or both in turns, of any size. --shape is there that of the tensor
+which goes from layer to layer, and the seed chooses it, and the machine, if you don't.
+
 Examples:
   fuselage generate --ops 24 --difficulty hard --topology mixed --seed 7 --shape 256x256
   fuselage generate --curriculum 0.6 --count 100 --seed 7 --out train.jsonl
-  fuselage generate --ops 40 --count 3 | fuselage search -)";
+  fuselage generate --ops 40 --count 3 | fuselage search -
+
+Examples of grid problems:
+  fuselage generate --family grid --kind transformer --ops 1000 --seed 7 --out problem.json
+  fuselage generate --family grid --kind cnn --ops 60 --shape 1024x256 --capacity 60000 | fuselage search -)";
 
 struct GenerateCommand {
+  Family family = Family::walk;
   walk::GenerateOptions graph;
+  GridGenerateOptions grid;
+  std::optional<Sides> shape;
   std::optional<std::int64_t> ops;
   std::string seed = "0";
   std::optional<double> level;  // of the curriculum
   std::optional<std::int64_t> count;
   std::string out;
   bool json_lines = false;
+  const CLI::App* app = nullptr;  // whose options these are
 };
 
 constexpr std::int64_t max_count = 1'000'000;
 constexpr std::int64_t max_side = std::int64_t{1} << 31;
-
-void set_shape(walk::GenerateOptions& options, std::string_view text) {
-  const std::size_t cross = text.find('x');
-  if (cross == std::string_view::npos)
-    fail("--shape: {} is no shape; expected HEIGHTxWIDTH, for example 256x256", quote(text));
-  options.height = parse_count("--shape", text.substr(0, cross), {.min = 1, .max = max_side});
-  options.width = parse_count("--shape", text.substr(cross + 1), {.min = 1, .max = max_side});
-}
 
 // Hands out the graphs of one command in their order.
 class Source {
@@ -77,8 +83,29 @@ class Source {
   std::optional<PythonRandom> stream_;  // of the curriculum
 };
 
-int generate(GenerateCommand command) {
+int print_or_write(const GenerateCommand& command, const std::string& text) {
+  if (!command.out.empty())
+    write_file_atomically(command.out, text);
+  else
+    write_stdout(text);
+  return exit_ok;
+}
+
+int generate_grid_problem(const GenerateCommand& command) {
+  refuse_walk_generate_options(*command.app, command.count.value_or(1));
+  GridGenerateOptions grid = command.grid;
+  if (command.ops) grid.problem.ops = static_cast<int>(*command.ops);
+  if (command.shape) grid.problem.shape = {.width = command.shape->width, .height = command.shape->height};
+  return print_or_write(command, generate_grid(grid, command.seed));
+}
+
+int generate_graphs(GenerateCommand command) {
+  refuse_grid_generate_options(*command.app);
   if (command.ops) command.graph.num_ops = static_cast<int>(*command.ops);
+  if (command.shape) {
+    command.graph.height = command.shape->height;
+    command.graph.width = command.shape->width;
+  }
   const std::int64_t count = command.count.value_or(1);
   const bool lines = command.json_lines || count > 1;
   Source source(command);
@@ -95,6 +122,10 @@ int generate(GenerateCommand command) {
   return exit_ok;
 }
 
+int generate(const GenerateCommand& command) {
+  return command.family == Family::grid ? generate_grid_problem(command) : generate_graphs(command);
+}
+
 void add_graph_options(CLI::App& app, GenerateCommand& command) {
   const auto set_level = [&command](const std::string& text) {
     command.level = parse_number("--curriculum", text, 0, 1);
@@ -103,8 +134,10 @@ void add_graph_options(CLI::App& app, GenerateCommand& command) {
       name_value(app.add_option_function<std::string>("--curriculum", set_level,
                                                       "draw training graphs of this difficulty, 0 to 1"),
                  "LEVEL");
-  add_count(app, {"--ops", "N", "nodes, default 16; some topologies may stop one earlier"},
-            {.min = 1, .max = walk::max_generated_ops}, command.ops)
+  add_count(
+      app,
+      {"--ops", "N", "nodes, default 16; some topologies may stop one earlier\n(grid: default 100, exactly)"},
+      {.min = 1, .max = walk::max_generated_ops}, command.ops)
       ->excludes(level);
   add_choice(app, {"--difficulty", "NAME", "of the machine: easy, medium (default), hard, expert"},
              walk::difficulty_names, command.graph.difficulty)
@@ -113,8 +146,12 @@ void add_graph_options(CLI::App& app, GenerateCommand& command) {
              {"--topology", "NAME", "mixed (default), linear, attention, residual, long_skip, adversarial"},
              walk::topology_names, command.graph.topology)
       ->excludes(level);
-  const auto set = [&command](const std::string& text) { set_shape(command.graph, text); };
-  name_value(app.add_option_function<std::string>("--shape", set, "of every tensor, default 256x256"), "HxW")
+  const auto set = [&command](const std::string& text) {
+    command.shape = parse_sides("--shape", text, max_side);
+  };
+  name_value(app.add_option_function<std::string>("--shape", set,
+                                                  "of every tensor, default 256x256 (grid: from the seed)"),
+             "HxW")
       ->excludes(level);
 }
 
@@ -124,7 +161,10 @@ void add_generate(CLI::App& app, int& exit_code) {
   CLI::App& command = *app.add_subcommand("generate", "Draw graphs from a seed");
   command.footer(footer);
   auto options = std::make_shared<GenerateCommand>();
+  options->app = &command;
+  add_choice(command, {"--family", "FAMILY", "walk (default) or grid"}, family_names, options->family);
   add_graph_options(command, *options);
+  add_grid_generate_options(command, options->grid);
   name_value(command.add_option("--seed", options->seed, "an integer, default 0"), "N");
   add_count(command, {"--count", "N", "graphs to draw, default 1"}, {.min = 1, .max = max_count},
             options->count);
