@@ -6,6 +6,7 @@
 #include <numeric>
 #include <vector>
 
+#include "fuselage/learn/activation.h"
 #include "fuselage/learn/losses.h"
 
 namespace fuselage::learn {
@@ -58,7 +59,7 @@ double rank_pairs(const ScoredCosts<T>& things, const Ranking& options) {
     for (const Pair& pair : pairs) {
       const double x = options.slope * (score(pair.worse) - score(pair.better));
       sum += share * (std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x))));
-      const double pull = options.weight * share * options.slope / (1 + std::exp(-x));
+      const double pull = options.weight * share * options.slope * sigmoid(static_cast<T>(x));
       gradient[pair.worse] += pull;
       gradient[pair.better] -= pull;
     }
