@@ -5,8 +5,10 @@
 #include <random>
 
 #include "brute_grid.h"
+#include "fuselage/grid/evaluate.h"
 #include "fuselage/grid/problem.h"
 #include "fuselage/search/exact.h"
+#include "grid_problems.h"
 #include "grid_random.h"
 
 namespace fuselage::grid {
@@ -46,6 +48,57 @@ TEST(GridBound, never_exceeds_the_optimum) {
     EXPECT_GE(found.cost, optimum * (1 - 1e-9)) << "seed " << seed;
   }
   EXPECT_GT(tight, problems / 2);
+}
+
+// The optimum is this one kernel, and the bound doesn't exceed it.
+void expect_bounded(const Instance& instance, const Kernel& kernel, double optimum) {
+  for (const Compute compute : {Compute::k, Compute::native_k}) {
+    const Rules rules{.compute = compute};
+    const Evaluation judged = evaluate(instance, rules, {{kernel}});
+    ASSERT_TRUE(judged.valid()) << judged.violation->message;
+    EXPECT_EQ(judged.latency, optimum);
+    EXPECT_EQ(BruteGrid(instance, rules).optimum(), optimum);
+    const GridProblem problem(instance, rules);
+    EXPECT_LE(problem.bound(problem.initial()), optimum);
+    EXPECT_GT(problem.bound(problem.initial()), 0.75 * optimum);
+  }
+}
+
+// One op that makes slices for two others of a kernel. No base costs and a bandwidth of 1, so that a latency
+// is what is moved; all else that is moved counts in full in the bound, and the tensor between the ops has no
+// room in fast memory.
+//
+// The first op makes the LHS of two matmuls: of a root for every k-step a column, of an upstream one all of
+// it. For the latter it holds its RHS (tensor 1) whole, so that the columns are held too: it is loaded once,
+// not for each of the four tiles.
+TEST(GridBound, an_operand_that_another_demand_holds_whole_is_loaded_once) {
+  const Instance instance({{.width = 1, .height = 4},
+                           {.width = 6, .height = 1},
+                           {.width = 6, .height = 4},
+                           {.width = 6, .height = 6},
+                           {.width = 6, .height = 4},
+                           {.width = 1, .height = 6},
+                           {.width = 1, .height = 4},
+                           {.width = 1, .height = 6},
+                           {.width = 1, .height = 4}},
+                          {matmul(0, 1, 2, 0), matmul(2, 3, 4, 0), matmul(4, 5, 6, 0), matmul(2, 7, 8, 0)},
+                          {.capacity = 18, .bandwidth = 1, .native_width = 1, .native_height = 1});
+  expect_bounded(instance, kernel_of({0, 1, 2, 3}, {.w = 1, .h = 1, .k = 1}), 211);
+}
+
+// The first op is a root, since a pointwise root reads it, and makes columns for a matmul too. For these it
+// holds its LHS (tensor 0) whole, so that the slices of its own k-steps are held too: it is loaded once, not
+// for each of the five tiles.
+TEST(GridBound, a_root_that_another_demand_reads_loads_its_operands_once) {
+  const Instance instance({{.width = 3, .height = 20},
+                           {.width = 10, .height = 3},
+                           {.width = 10, .height = 20},
+                           {.width = 10, .height = 20},
+                           {.width = 10, .height = 10},
+                           {.width = 10, .height = 20}},
+                          {matmul(0, 1, 2, 0), pointwise({2}, 3, 0), matmul(2, 4, 5, 0)},
+                          {.capacity = 167, .bandwidth = 1, .native_width = 2, .native_height = 20});
+  expect_bounded(instance, kernel_of({0, 1, 2}, {.w = 2, .h = 20, .k = 1}), 760);
 }
 
 }  // namespace
