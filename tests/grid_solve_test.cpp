@@ -13,6 +13,7 @@
 
 #include "fuselage/core/error.h"
 #include "fuselage/grid/fusionops.h"
+#include "fuselage/grid/generator.h"
 #include "fuselage/grid/plan_json.h"
 #include "fuselage/grid/problem_json.h"
 #include "grid_problems.h"
@@ -169,6 +170,35 @@ TEST(GridSolve, a_budget_that_has_ended_gives_a_plan_all_the_same) {
         const GridSolveOptions options{.rules = rules, .engine = engine, .budget = budget};
         expect_sound(instance, options, solve_grid(instance, options));
       }
+}
+
+// Thousands of ops: the groups to choose from grow no longer than a third of the time.
+TEST(GridSolve, large_networks_have_a_plan_soon_and_a_bound) {
+  for (const grid::Network network : {grid::Network::transformer, grid::Network::cnn}) {
+    const grid::Instance instance = grid::generate({.network = network, .ops = 3'000, .seed = 11});
+    for (const double seconds : {0.02, 1.5}) {
+      const GridSolveOptions options{.budget = {.wall_seconds = seconds}};
+      const GridSolution solution = solve_grid(instance, options);
+      expect_sound(instance, options, solution);
+      EXPECT_LE(solution.latency, solution.naive_latency * (1 + 1e-9));
+    }
+  }
+}
+
+TEST(GridSolve, greedy_beats_naive_on_large_networks) {
+  for (const grid::Network network : {grid::Network::transformer, grid::Network::cnn}) {
+    const grid::Instance instance = grid::generate({.network = network, .ops = 400, .seed = 7});
+    const GridSolution solution = solve_grid(instance, {.engine = Engine::greedy});
+    EXPECT_LT(solution.latency, solution.naive_latency);
+  }
+}
+
+// One row and one column at a time: the least that fast memory must hold.
+TEST(GridSolve, tiles_of_one_element_are_found) {
+  const grid::Instance instance(
+      grid::squares(3, 100), {grid::pointwise({0}, 1, 1), grid::pointwise({1}, 2, 1)}, grid::machine_of(2));
+  const GridSolveOptions options{.rules = {.set = grid::RuleSet::mlsys}, .engine = Engine::naive};
+  expect_sound(instance, options, solve_grid(instance, options));
 }
 
 TEST(GridSolve, an_op_that_fits_nowhere_is_refused) {

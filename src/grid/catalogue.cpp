@@ -66,7 +66,7 @@ class Convexity {
 
 }  // namespace
 
-void GridProblem::grow_catalogue() {
+void GridProblem::grow_catalogue(const std::function<bool()>& stop) {
   if (!contest() && instance_->op_count() <= options_.whole_ops) {
     list_whole_catalogue();
     return;
@@ -76,24 +76,24 @@ void GridProblem::grow_catalogue() {
     double saving;  // against its ops as kernels of their own
   };
   const auto saves_more = [](const Candidate& a, const Candidate& b) { return a.saving > b.saving; };
-  std::vector<double> alone;
   std::vector<Candidate> found;
   std::vector<Candidate> level;
   std::unordered_set<const Group*> seen;
-  for (OpId op = 0; op < instance_->op_count(); ++op) {
-    level.push_back({&groups_.of(std::span(&op, 1)), 0.0});
-    alone.push_back(level.back().group->cost);
-  }
+  for (OpId op = 0; op < instance_->op_count(); ++op) level.push_back({&groups_.of(std::span(&op, 1)), 0.0});
   const auto ops_total = static_cast<std::size_t>(instance_->op_count());
   const std::size_t per_op = std::clamp<std::size_t>(options_.most_groups / (ops_total * 8), 4, 256);
   Convexity convexity(*instance_, groups_);
   std::vector<OpId> adjacent;
   std::vector<OpId> ops;
-  for (int size = 1; size <= options_.most_ops && !level.empty(); ++size) {
+  bool stopped = false;
+  for (int size = 1; !level.empty(); ++size) {
     found.insert(found.end(), level.begin(), level.end());
+    if (stopped || size == options_.most_ops) break;
     std::vector<Candidate> next;
     seen.clear();
     for (const Candidate& from : level) {
+      stopped = stop && stop();
+      if (stopped) break;
       list_adjacent(*instance_, *from.group, adjacent);
       for (OpId op : adjacent) {
         ops = from.group->ops;
@@ -102,10 +102,10 @@ void GridProblem::grow_catalogue() {
         const Group& larger = groups_.of(ops);
         if (!larger.usable || seen.contains(&larger)) continue;
         double saving = -larger.cost;
-        for (OpId member : larger.ops) saving += alone[static_cast<std::size_t>(member)];
+        for (OpId member : larger.ops) saving += alone_[static_cast<std::size_t>(member)];
         // What costs more than it does in two kernels is a way to something better at most.
-        const double loss = larger.cost - from.group->cost - alone[static_cast<std::size_t>(op)];
-        if (loss >= tolerance * alone[static_cast<std::size_t>(op)] && size >= free_growth) continue;
+        const double loss = larger.cost - from.group->cost - alone_[static_cast<std::size_t>(op)];
+        if (loss >= tolerance * alone_[static_cast<std::size_t>(op)] && size >= free_growth) continue;
         next.push_back({&larger, saving});
         seen.insert(&larger);
       }
@@ -135,12 +135,10 @@ void GridProblem::grow_catalogue() {
 void GridProblem::share_costs() {
   share_.assign(catalogue_.size(), std::numeric_limits<double>::infinity());
   for (std::size_t op = 0; op < catalogue_.size(); ++op) {
-    const auto id = static_cast<OpId>(op);
-    const double alone = groups_.of(std::span(&id, 1)).cost;
     for (const Group* group : catalogue_[op]) {
       double sum = 0;
-      for (OpId member : group->ops) sum += groups_.of(std::span(&member, 1)).cost;
-      share_[op] = std::min(share_[op], group->cost * alone / sum);
+      for (OpId member : group->ops) sum += alone_[static_cast<std::size_t>(member)];
+      share_[op] = std::min(share_[op], group->cost * alone_[op] / sum);
     }
   }
 }

@@ -26,8 +26,8 @@ class GranularitySearch {
   KernelPricer::Best run() {
     for (const std::int64_t k : steps()) {
       if (ideal()) break;
-      for (std::int64_t columns = fewest_columns_; columns <= shape_.width(); columns += 1 + columns / 8)
-        if (!fit(k, columns)) break;
+      for (std::int64_t columns = fewest_columns_; fit(k, columns) && columns < shape_.width();)
+        columns = std::min(shape_.width(), columns + 1 + columns / 8);
     }
     for (bool better = best_.cost.legal(); better && !ideal();) {
       better = vary_step();

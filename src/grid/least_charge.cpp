@@ -8,38 +8,26 @@
 #include <utility>
 
 #include "arithmetic.h"
+#include "links.h"
 #include "part_front.h"
 
 namespace fuselage::grid {
 namespace {
 
+constexpr std::size_t most_users = 64;  // matmuls that may read an op's output: beyond, any part will do
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
 class Charges {
  public:
   Charges(const Instance& instance, const Rules& rules)
-      : instance_(instance), rules_(rules), machine_(instance.machine()), fronts_(instance.machine()) {}
+      : instance_(instance),
+        rules_(rules),
+        machine_(instance.machine()),
+        links_(instance, rules),
+        fronts_(instance.machine()) {}
 
-  // Everything that may be in one kernel with `op`, perhaps through others.
-  std::vector<OpId> linked(OpId op) const {
-    std::vector<OpId> open = {op};
-    std::unordered_set<OpId> seen = {op};
-    const auto add = [&](OpId next) {
-      if (seen.insert(next).second) open.push_back(next);
-    };
-    for (std::size_t i = 0; i < open.size(); ++i) {
-      const OpId at = open[i];
-      for (TensorId t : instance_.op(at).inputs) {
-        if (!instance_.is_input(t) && may_hand_over(instance_.producer(t), t, at)) add(instance_.producer(t));
-        if (rules_.co_consumers)
-          for (OpId reader : instance_.consumers(t)) add(reader);
-      }
-      for (TensorId t : instance_.op(at).outputs)
-        for (OpId reader : instance_.consumers(t))
-          if (may_hand_over(at, t, reader)) add(reader);
-    }
-    return open;
-  }
+  // Ops of different sets are never in one kernel.
+  const std::vector<std::vector<OpId>>& sets() const { return links_.sets(); }
 
   std::vector<double> all(double alpha) {
     alpha_ = alpha;
@@ -67,31 +55,8 @@ class Charges {
   const Tensor& out(OpId op) const { return instance_.tensor(instance_.op(op).outputs[0]); }
   bool can_be_resident(TensorId t) const { return instance_.tensor(t).size() <= machine_.capacity; }
 
-  // May `reader` read what its neighbour in the kernel makes? A pointwise op that feeds a matmul must hold
-  // all of its K in a tile, unless the kernel has one k-step.
   bool may_hand_over(OpId maker, TensorId t, OpId reader) const {
-    if (!is_matmul(reader) || is_matmul(maker)) return true;
-    const std::int64_t k = reduction(reader);
-    const auto& inputs = instance_.op(reader).inputs;
-    if (inputs[1] == t && k <= machine_.native_height) return true;
-    if (k <= machine_.native_width) return true;  // one k-step
-    return feeds_short_matmul(reader);
-  }
-
-  // Is there a matmul behind the op that one k-step can do?
-  bool feeds_short_matmul(OpId op) const {
-    std::vector<OpId> open = {op};
-    std::unordered_set<OpId> seen;
-    while (!open.empty()) {
-      const OpId at = open.back();
-      open.pop_back();
-      for (TensorId t : instance_.op(at).outputs)
-        for (OpId reader : instance_.consumers(t)) {
-          if (is_matmul(reader) && reduction(reader) <= machine_.native_width) return true;
-          if (seen.insert(reader).second) open.push_back(reader);
-        }
-    }
-    return false;
+    return links_.may_hand_over(maker, t, reader);
   }
 
   // A tensor that each reader loads from slow memory.
@@ -100,42 +65,11 @@ class Charges {
     return !can_be_resident(t) && !may_hand_over(instance_.producer(t), t, reader);
   }
 
-  // Ops that may be in one kernel with `op` taking this part: everything linked, but a sink hands nothing
-  // over.
-  bool may_meet(OpId op, Part part, OpId other) {
-    if (rules_.co_consumers) return true;
-    if (met_op_ != op || met_part_ != part) {
-      met_op_ = op;
-      met_part_ = part;
-      meet(op, part == Part::sink ? op : no_op);
-    }
-    return met_.contains(other);
-  }
-  // Everything linked with `op`, but `sink` hands nothing over.
-  void meet(OpId op, OpId sink) {
-    met_ = {op};
-    std::vector<OpId> open = {op};
-    const auto add = [&](OpId next) {
-      if (met_.insert(next).second) open.push_back(next);
-    };
-    while (!open.empty()) {
-      const OpId at = open.back();
-      open.pop_back();
-      for (TensorId t : instance_.op(at).inputs)
-        if (!instance_.is_input(t) && may_hand_over(instance_.producer(t), t, at) &&
-            instance_.producer(t) != sink)
-          add(instance_.producer(t));
-      if (at == sink) continue;
-      for (TensorId t : instance_.op(at).outputs)
-        for (OpId reader : instance_.consumers(t))
-          if (may_hand_over(at, t, reader)) add(reader);
-    }
-  }
-
   // Readers of t that may share a load with `op` taking this part, itself included.
   int sharers(OpId op, Part part, TensorId t) {
     int count = 0;
-    for (OpId reader : instance_.consumers(t)) count += reader == op || may_meet(op, part, reader);
+    for (OpId reader : instance_.consumers(t))
+      count += links_.may_meet(op, reader, part == Part::sink ? op : no_op);
     return count;
   }
 
@@ -202,13 +136,10 @@ class Charges {
   }
   // May the three be in one kernel, the second as its root matmul that reads the first?
   bool may_meet_with(OpId op, OpId user, OpId other) {
-    if (rules_.co_consumers) return true;
     bool hands_on = false;  // a root matmul hands something over only beside a pointwise root
     for (TensorId t : instance_.op(user).outputs)
       for (OpId reader : instance_.consumers(t)) hands_on = hands_on || !is_matmul(reader);
-    meet(op, hands_on ? no_op : user);
-    met_op_ = no_op;
-    return met_.contains(other);
+    return links_.may_meet(op, other, hands_on ? no_op : user);
   }
 
   // Makes slices of an operand of the root matmul `user`, again for each of its tiles.
@@ -237,6 +168,11 @@ class Charges {
     const auto& inputs = instance_.op(op).inputs;
     const TensorId whole = makes_rows ? inputs[1] : inputs[0];
     if (takes_room(op, whole) && !can_be_resident(whole)) return infinity;
+    return in_any_part(op);
+  }
+  // No part costs less: all of the output once, and what must be loaded once.
+  double in_any_part(OpId op) {
+    const auto& inputs = instance_.op(op).inputs;
     double traffic = loads(op, Part::deeper, inputs[0]);
     if (inputs[0] != inputs[1]) traffic += loads(op, Part::deeper, inputs[1]);
     return cost(least_compute(op), traffic);
@@ -254,24 +190,25 @@ class Charges {
     bool lhs = false;
     bool rhs = false;
   };
-  void list_users(OpId op, std::vector<User>& users, std::unordered_set<OpId>& seen) const {
-    for (TensorId t : instance_.op(op).outputs)
-      for (OpId reader : instance_.consumers(t)) {
-        if (!may_hand_over(op, t, reader)) continue;
-        const auto& inputs = instance_.op(reader).inputs;
-        // A matmul may be reached on both sides, by different ways.
-        if (is_matmul(reader))
-          users.push_back({reader, inputs[0] == t, inputs[1] == t});
-        else if (seen.insert(reader).second)
-          list_users(reader, users, seen);
-      }
-  }
-  bool may_feed_matmul(OpId op) const {
-    std::vector<User> users;
+  // False if there are very many.
+  bool list_users(OpId op, std::vector<User>& users) const {
+    std::vector<OpId> open = {op};
     std::unordered_set<OpId> seen;
-    list_users(op, users, seen);
-    return !users.empty();
+    for (std::size_t i = 0; i < open.size(); ++i)
+      for (TensorId t : instance_.op(open[i]).outputs)
+        for (OpId reader : instance_.consumers(t)) {
+          if (!may_hand_over(open[i], t, reader)) continue;
+          const auto& inputs = instance_.op(reader).inputs;
+          // A matmul may be reached on both sides, by different ways.
+          if (is_matmul(reader))
+            users.push_back({reader, inputs[0] == t, inputs[1] == t});
+          else if (links_.may_feed_matmul(reader) && seen.insert(reader).second)
+            open.push_back(reader);
+          if (users.size() > most_users || open.size() > 4 * most_users) return false;
+        }
+    return true;
   }
+  bool may_feed_matmul(OpId op) const { return links_.may_feed_matmul(op); }
 
   // Is the op's output read by one op, and that one's by one, up to a matmul that reads it on one side? Then
   // nothing else in a kernel can ask for slices of the same operands.
@@ -300,14 +237,13 @@ class Charges {
   double inside(OpId op, OpId reader) {
     double best = infinity;
     std::vector<User> users;
-    std::unordered_set<OpId> seen;
     if (is_matmul(reader)) {
       const auto& inputs = instance_.op(reader).inputs;
       const TensorId t = instance_.op(op).outputs[0];
       users.push_back({reader, inputs[0] == t, inputs[1] == t});
     } else {
       best = as_root(op, Part::root, owned(op, reader));
-      list_users(reader, users, seen);
+      if (!list_users(reader, users)) return std::min(best, in_any_part(op));
     }
     for (const User& user : users) {
       const bool upstream = may_feed_matmul(user.op);
@@ -387,33 +323,20 @@ class Charges {
   const Instance& instance_;
   const Rules& rules_;
   const Machine& machine_;
+  Links links_;
   PartFronts fronts_;
   double alpha_ = 0;
-  OpId met_op_ = no_op;
-  Part met_part_ = Part::sink;
-  std::unordered_set<OpId> met_;
 };
-
-// Ops of different sets are never in one kernel.
-std::vector<std::vector<OpId>> separate(const Instance& instance, const Charges& charges) {
-  std::vector<std::vector<OpId>> sets;
-  std::vector<char> seen(static_cast<std::size_t>(instance.op_count()), 0);
-  for (OpId op = 0; op < instance.op_count(); ++op) {
-    if (seen[static_cast<std::size_t>(op)]) continue;
-    sets.push_back(charges.linked(op));
-    for (OpId member : sets.back()) seen[static_cast<std::size_t>(member)] = 1;
-  }
-  return sets;
-}
 
 }  // namespace
 
-std::vector<double> least_charges(const Instance& instance, const Rules& rules) {
+std::vector<double> least_charges(const Instance& instance, const Rules& rules,
+                                  const std::function<bool()>& stop) {
   std::vector<std::vector<double>> all;
   Charges charges(instance, rules);
-  for (int step = 0; step <= 20; ++step) all.push_back(charges.all(step / 20.0));
+  for (int step = 0; step <= 20 && !(stop && stop()); ++step) all.push_back(charges.all(step / 20.0));
   std::vector<double> best(static_cast<std::size_t>(instance.op_count()), 0.0);
-  for (const std::vector<OpId>& set : separate(instance, charges)) {
+  for (const std::vector<OpId>& set : charges.sets()) {
     double most = -1;
     for (const std::vector<double>& of_alpha : all) {
       double sum = 0;

@@ -11,6 +11,7 @@
 // CONTRIBUTING.md, "Lower bounds of the grid family", for the proof.
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "fuselage/grid/instance.h"
@@ -18,7 +19,9 @@
 
 namespace fuselage::grid {
 
-// By op, time units, with the alpha that is best for each set of ops that may share a kernel.
-std::vector<double> least_charges(const Instance& instance, const Rules& rules);
+// By op, time units, with the alpha that is best for each set of ops that may share a kernel, of those that
+// were tried until `stop` said so.
+std::vector<double> least_charges(const Instance& instance, const Rules& rules,
+                                  const std::function<bool()>& stop = {});
 
 }  // namespace fuselage::grid

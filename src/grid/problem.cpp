@@ -36,7 +36,8 @@ double least_compute(const Instance& instance, const Rules& rules, OpId id) {
 
 }  // namespace
 
-GridProblem::GridProblem(const Instance& instance, const Rules& rules, const SpaceOptions& options)
+GridProblem::GridProblem(const Instance& instance, const Rules& rules, const SpaceOptions& options,
+                         const std::function<bool()>& stop)
     : instance_(&instance), options_(options), groups_(instance, rules) {
   horizon_ = instance.op_count();
   tensor_hash_.resize(static_cast<std::size_t>(instance.tensor_count()));
@@ -51,10 +52,11 @@ GridProblem::GridProblem(const Instance& instance, const Rules& rules, const Spa
     if (!alone.usable)
       fail("op {} alone fits fast memory of {} elements at no granularity; expected a larger capacity", op,
            instance.machine().capacity);
+    alone_.push_back(alone.cost);
   }
   charge_.assign(static_cast<std::size_t>(instance.op_count()), 0.0);
-  if (rules.set == RuleSet::mlsys) charge_ = least_charges(instance, rules);
-  grow_catalogue();
+  if (rules.set == RuleSet::mlsys && options.tight_bound) charge_ = least_charges(instance, rules, stop);
+  grow_catalogue(stop);
   share_costs();
 }
 
@@ -166,6 +168,7 @@ State GridProblem::apply(const State& s, const Kernel& k) const {
     if (instance_->is_input(t) && done(next) && !done(s))
       next.traffic -= least_moved_[static_cast<std::size_t>(t)];
   }
+  while (next.first < instance_->op_count() && is_over(next, open_ops(next).front())) ++next.first;
   if (forgiving()) return next;
   // What was stored and is of no use any more is forgotten: states with one future are equal.
   for (std::size_t i = 0; i < touched.size(); ++i) {
@@ -192,6 +195,18 @@ double GridProblem::bound(const State& s) const {
                    s.traffic / instance_->machine().bandwidth * (1 - 1e-12)});
 }
 
+// Neither an op nor what it made is left to be done: that never changes again.
+bool GridProblem::is_over(const State& s, OpId op) const {
+  if (!s.covered.has(op)) return false;
+  const auto& outputs = instance_->op(op).outputs;
+  return std::all_of(outputs.begin(), outputs.end(), [&](TensorId t) { return settled(s, t); });
+}
+
+std::span<const OpId> GridProblem::open_ops(const State& s) const {
+  const auto rest = instance_->order().subspan(static_cast<std::size_t>(s.first));
+  return rest.first(std::min(rest.size(), options_.window));
+}
+
 bool GridProblem::is_start(const State& s, OpId op) const {
   bool wanted = !s.covered.has(op);
   if (!wanted)
@@ -209,7 +224,7 @@ bool GridProblem::kernels(const State& s, std::vector<Kernel>& out) const {
     return false;
   }
   int starts = 0;
-  for (OpId op : instance_->order()) {
+  for (OpId op : open_ops(s)) {
     if (!is_start(s, op)) continue;
     const std::size_t before = out.size();
     const bool beside = starts >= options_.starts;
@@ -261,6 +276,23 @@ std::optional<GridKernel> GridProblem::refit(const State& s, const Kernel& k) co
   return k;
 }
 
+// Does the group leave inside what others still need, and its maker can't run again for it alone?
+bool GridProblem::buries(const State& s, const Group& group) const {
+  for (std::size_t i = 0; i < group.made.size(); ++i) {
+    const TensorId t = group.made[i];
+    if (group.shape().is_sink(i) || settled(s, t)) continue;
+    const auto readers = instance_->consumers(t);
+    const bool needed =
+        instance_->is_output(t) || std::any_of(readers.begin(), readers.end(), [&](OpId op) {
+          return !s.covered.has(op) && std::find(group.ops.begin(), group.ops.end(), op) == group.ops.end();
+        });
+    if (!needed) continue;
+    for (TensorId from : instance_->op(instance_->producer(t)).inputs)
+      if (!available(s, from)) return true;
+  }
+  return false;
+}
+
 std::vector<GridKernel> GridProblem::greedy() const {
   std::vector<Kernel> plan;
   std::vector<Kernel> kernels;
@@ -270,7 +302,7 @@ std::vector<GridKernel> GridProblem::greedy() const {
     double best = infinity;
     std::optional<Kernel> chosen;
     for (const Kernel& k : kernels) {
-      if (k.retained != 0) continue;
+      if (k.retained != 0 || buries(s, *k.group)) continue;
       double worth = price(s, k);
       for (OpId op : k.group->ops)
         if (!s.covered.has(op)) worth -= share_[static_cast<std::size_t>(op)];
@@ -279,8 +311,7 @@ std::vector<GridKernel> GridProblem::greedy() const {
         chosen = k;
       }
     }
-    // What is needed was left inside a kernel, and no declared group makes it anew.
-    if (!chosen) return naive();
+    if (!chosen) return naive();  // not one op of the window can run
     s = apply(s, *chosen);
     plan.push_back(*chosen);
   }

@@ -110,7 +110,7 @@ std::uint64_t GridProblem::idle_sinks(const State& s, const Group& group) const 
 void GridProblem::list_steps(const State& s, std::vector<Kernel>& out) const {
   Bits begun(instance_->op_count());
   int starts = 0;
-  for (OpId op : instance_->order()) {
+  for (OpId op : open_ops(s)) {
     if (!is_start(s, op)) continue;
     const bool beside = !whole_ && starts >= options_.starts;
     if (beside && s.resident.empty()) break;

@@ -25,10 +25,12 @@ class Anytime {
 
   void run() {
     // Every op alone needs no groups to choose from.
-    const GridProblem alone(instance_, options_.rules, {.most_ops = 1, .whole_ops = 0});
+    const GridProblem alone(instance_, options_.rules, {.most_ops = 1, .whole_ops = 0, .tight_bound = false});
     offer(alone, alone.naive());
     if (over()) return;
-    const GridProblem problem(instance_, options_.rules);
+    // Groups may grow for a third of the time.
+    const GridProblem problem(instance_, options_.rules, {},
+                              [&] { return clock_.seconds() > options_.wall_seconds / 3 || over(); });
     offer(problem, problem.greedy());
     for (std::size_t width = 1; width <= widest && !over(problem); width *= 4) {
       // A third of the time at most: what is left after that is better spent on improvement.

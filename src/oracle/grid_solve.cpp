@@ -53,7 +53,15 @@ Outcome improve(const GridProblem& problem, const GridSolveOptions& options, std
 
 Outcome find_plan(const GridProblem& problem, const GridSolveOptions& options, const Incumbent& start) {
   if (options.engine == Engine::local) return improve(problem, options, start.plan);
-  if (options.engine != Engine::automatic) return run_engine(problem, options);
+  if (options.engine != Engine::automatic) {
+    Outcome outcome = run_engine(problem, options);
+    if (outcome.found) return outcome;
+    // A budget may end where every state of a narrow search is a dead end.
+    outcome.plan = start.plan;
+    outcome.cost = start.cost;
+    outcome.engine = "start";
+    return outcome;
+  }
   if (auto outcome = exhausted(problem, options)) return *std::move(outcome);
   search::KeepAll guide;
   return search::Portfolio(problem, guide,
@@ -115,7 +123,16 @@ GridSolution solve_grid(const grid::Instance& instance, const GridSolveOptions& 
   const Meter clock(options.budget);
   GridSolution solution;
   solution.engine = name(options.engine);
-  const GridProblem problem(instance, options.rules, options.space);
+  if (options.monitor) {
+    // Every op alone needs no groups to choose from: a plan at once.
+    const GridProblem alone(instance, options.rules, {.most_ops = 1, .whole_ops = 0, .tight_bound = false});
+    options.monitor->found("start", priced(alone, alone.naive()).cost);
+  }
+  // Groups may grow for a third of the time.
+  const GridProblem problem(instance, options.rules, options.space, [&] {
+    return clock.seconds() > options.budget.wall_seconds / 3 ||
+           (options.budget.cancel && options.budget.cancel->load());
+  });
   const Incumbent naive = priced(problem, problem.naive());
   const Incumbent greedy = priced(problem, problem.greedy());
   solution.naive_latency = naive.cost;

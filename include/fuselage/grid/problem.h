@@ -17,6 +17,7 @@
 
 #include <boost/container/small_vector.hpp>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -60,6 +61,7 @@ struct State {
   Bits stored = {};          // made tensors in slow memory that something may still read; none: fusionops
   TensorList resident = {};  // retained by the kernel before, ascending
   int progress = 0;
+  int first = 0;          // ops before this place in the order are over: no kernel starts at them
   double compute = 0;     // least compute of the ops that have not run, time units
   double charges = 0;     // what they add to any schedule at least (mlsys), time units
   double shares = 0;      // estimate: what they cost in the groups that serve them best
@@ -80,14 +82,16 @@ struct GridKernel {
 };
 
 struct SpaceOptions {
-  int most_ops = 12;        // of a group that is grown
-  int groups_per_op = 400;  // that are declared, the most saving first
-  int most_retained = 2;    // tensors at once
-  int starts = 4;           // of the ops that can run next: a kernel starts at one of the first so many
+  int most_ops = 12;         // of a group that is grown
+  int groups_per_op = 400;   // that are declared, the most saving first
+  int most_retained = 2;     // tensors at once
+  int starts = 4;            // of the ops that can run next: a kernel starts at one of the first so many
+  std::size_t window = 512;  // ops, in the order, from the first that isn't over: a kernel starts among them
   std::size_t most_groups = 200'000;  // looked at while growing
   // fusionops: problems of so few ops declare every connected group and start, and up to three retained
   // tensors at least. At most 16.
   int whole_ops = 10;
+  bool tight_bound = true;  // mlsys: takes its time on thousands of ops
 };
 
 class GridProblem {
@@ -95,7 +99,10 @@ class GridProblem {
   using State = grid::State;
   using Kernel = GridKernel;
 
-  GridProblem(const Instance& instance, const Rules& rules, const SpaceOptions& options = {});
+  // Groups grow and bounds tighten until `stop` says so, if it is given. Throws Error if an op fits fast
+  // memory at no granularity.
+  GridProblem(const Instance& instance, const Rules& rules, const SpaceOptions& options = {},
+              const std::function<bool()>& stop = {});
 
   State initial() const;
   int horizon() const { return horizon_; }
@@ -158,13 +165,17 @@ class GridProblem {
   Residency residency(const State& s, const Group& group) const;
   Setting cheapest(const Group& group, const Residency& residency, std::uint64_t retained) const;
   bool makes_progress(const State& s, const Group& group, std::uint64_t retained) const;
+  bool is_over(const State& s, OpId op) const;
+  // Where a kernel may start: from the first that isn't over.
+  std::span<const OpId> open_ops(const State& s) const;
   // An op that has not run or must run again, and can as far as its makers go.
   bool is_start(const State& s, OpId op) const;
+  bool buries(const State& s, const Group& group) const;
   void list_retains(const State& s, const Group& group, std::vector<Kernel>& out) const;
   void list_steps(const State& s, std::vector<Kernel>& out) const;
   void list_step_retains(const State& s, const Group& group, std::vector<Kernel>& out) const;
   std::uint64_t idle_sinks(const State& s, const Group& group) const;
-  void grow_catalogue();
+  void grow_catalogue(const std::function<bool()>& stop);
   void list_whole_catalogue();
   void share_costs();
 
@@ -175,6 +186,7 @@ class GridProblem {
   bool whole_ = false;  // every connected group is declared
   std::vector<std::vector<const Group*>>
       catalogue_;                      // usable groups that contain the op, the most saving first
+  std::vector<double> alone_;          // what an op costs in a kernel of its own, time units
   std::vector<double> least_compute_;  // of an op in any kernel, time units
   std::vector<double> least_moved_;    // of a graph input that is read, or an output: elements
   std::vector<double> charge_;         // what an op adds to any schedule at least, time units
