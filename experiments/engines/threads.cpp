@@ -24,7 +24,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr int mixed_nodes = 500;
+constexpr int mixed_nodes = 2'000;
 constexpr int head_blocks_nodes = 100;
 constexpr int repetitions = 5;
 constexpr double least_seconds = 2;  // of one measurement with one thread
