@@ -64,6 +64,93 @@ class Convexity {
   std::vector<OpId> stack_;
 };
 
+// Groups level by level: each of a level one op larger than one of the level before.
+class Growth {
+ public:
+  Growth(const Groups& groups, std::span<const double> alone, const SpaceOptions& options)
+      : groups_(groups),
+        instance_(groups.instance()),
+        alone_(alone),
+        options_(options),
+        convexity_(instance_, groups),
+        per_op_(std::clamp<std::size_t>(options.most_groups / (alone.size() * 8), 4, 256)) {}
+
+  // All groups found, the most saving first.
+  std::vector<const Group*> run(const std::function<bool()>& stop) {
+    for (OpId op = 0; op < instance_.op_count(); ++op)
+      level_.push_back({&groups_.of(std::span(&op, 1)), 0.0});
+    std::vector<Candidate> found;
+    for (int size = 1; !level_.empty(); ++size) {
+      found.insert(found.end(), level_.begin(), level_.end());
+      if (stopped_ || size == options_.most_ops) break;
+      grow(size, stop);
+    }
+    std::stable_sort(found.begin(), found.end(), saves_more);
+    std::vector<const Group*> groups;
+    for (const Candidate& candidate : found) groups.push_back(candidate.group);
+    return groups;
+  }
+
+ private:
+  struct Candidate {
+    const Group* group;
+    double saving;  // against its ops as kernels of their own
+  };
+  static bool saves_more(const Candidate& a, const Candidate& b) { return a.saving > b.saving; }
+  double alone(OpId op) const { return alone_[static_cast<std::size_t>(op)]; }
+
+  void grow(int size, const std::function<bool()>& stop) {
+    std::vector<Candidate> next;
+    seen_.clear();
+    for (const Candidate& from : level_) {
+      stopped_ = stop && stop();
+      if (stopped_) break;
+      list_adjacent(instance_, *from.group, adjacent_);
+      for (OpId op : adjacent_) add(*from.group, op, size, next);
+    }
+    keep_most_saving(next);
+  }
+
+  void add(const Group& from, OpId op, int size, std::vector<Candidate>& next) {
+    ops_ = from.ops;
+    ops_.push_back(op);
+    if (!convexity_.holds(ops_)) return;
+    const Group& larger = groups_.of(ops_);
+    if (!larger.usable || seen_.contains(&larger)) return;
+    double saving = -larger.cost;
+    for (OpId member : larger.ops) saving += alone(member);
+    // What costs more than it does in two kernels is a way to something better at most.
+    const double loss = larger.cost - from.cost - alone(op);
+    if (loss >= tolerance * alone(op) && size >= free_growth) return;
+    next.push_back({&larger, saving});
+    seen_.insert(&larger);
+  }
+
+  // So many of every op.
+  void keep_most_saving(std::vector<Candidate>& next) {
+    std::stable_sort(next.begin(), next.end(), saves_more);
+    std::vector<std::size_t> kept(alone_.size(), 0);
+    level_.clear();
+    for (const Candidate& candidate : next) {
+      bool wanted = false;
+      for (OpId op : candidate.group->ops) wanted = kept[static_cast<std::size_t>(op)]++ < per_op_ || wanted;
+      if (wanted) level_.push_back(candidate);
+    }
+  }
+
+  const Groups& groups_;
+  const Instance& instance_;
+  std::span<const double> alone_;  // by op: its cost in a kernel of its own
+  const SpaceOptions& options_;
+  Convexity convexity_;
+  std::size_t per_op_;  // groups of a level that an op is in, about
+  bool stopped_ = false;
+  std::vector<Candidate> level_;
+  std::unordered_set<const Group*> seen_;
+  std::vector<OpId> adjacent_;
+  std::vector<OpId> ops_;
+};
+
 }  // namespace
 
 void GridProblem::grow_catalogue(const std::function<bool()>& stop) {
@@ -71,62 +158,12 @@ void GridProblem::grow_catalogue(const std::function<bool()>& stop) {
     list_whole_catalogue();
     return;
   }
-  struct Candidate {
-    const Group* group;
-    double saving;  // against its ops as kernels of their own
-  };
-  const auto saves_more = [](const Candidate& a, const Candidate& b) { return a.saving > b.saving; };
-  std::vector<Candidate> found;
-  std::vector<Candidate> level;
-  std::unordered_set<const Group*> seen;
-  for (OpId op = 0; op < instance_->op_count(); ++op) level.push_back({&groups_.of(std::span(&op, 1)), 0.0});
-  const auto ops_total = static_cast<std::size_t>(instance_->op_count());
-  const std::size_t per_op = std::clamp<std::size_t>(options_.most_groups / (ops_total * 8), 4, 256);
-  Convexity convexity(*instance_, groups_);
-  std::vector<OpId> adjacent;
-  std::vector<OpId> ops;
-  bool stopped = false;
-  for (int size = 1; !level.empty(); ++size) {
-    found.insert(found.end(), level.begin(), level.end());
-    if (stopped || size == options_.most_ops) break;
-    std::vector<Candidate> next;
-    seen.clear();
-    for (const Candidate& from : level) {
-      stopped = stop && stop();
-      if (stopped) break;
-      list_adjacent(*instance_, *from.group, adjacent);
-      for (OpId op : adjacent) {
-        ops = from.group->ops;
-        ops.push_back(op);
-        if (!convexity.holds(ops)) continue;
-        const Group& larger = groups_.of(ops);
-        if (!larger.usable || seen.contains(&larger)) continue;
-        double saving = -larger.cost;
-        for (OpId member : larger.ops) saving += alone_[static_cast<std::size_t>(member)];
-        // What costs more than it does in two kernels is a way to something better at most.
-        const double loss = larger.cost - from.group->cost - alone_[static_cast<std::size_t>(op)];
-        if (loss >= tolerance * alone_[static_cast<std::size_t>(op)] && size >= free_growth) continue;
-        next.push_back({&larger, saving});
-        seen.insert(&larger);
-      }
-    }
-    // The most saving of every op.
-    std::stable_sort(next.begin(), next.end(), saves_more);
-    std::vector<std::size_t> kept(ops_total, 0);
-    level.clear();
-    for (const Candidate& candidate : next) {
-      bool wanted = false;
-      for (OpId op : candidate.group->ops) wanted = kept[static_cast<std::size_t>(op)]++ < per_op || wanted;
-      if (wanted) level.push_back(candidate);
-    }
-  }
-  catalogue_.assign(ops_total, {});
-  std::stable_sort(found.begin(), found.end(), saves_more);
-  for (const Candidate& candidate : found)
-    for (OpId op : candidate.group->ops) {
+  catalogue_.assign(alone_.size(), {});
+  for (const Group* group : Growth(groups_, alone_, options_).run(stop))
+    for (OpId op : group->ops) {
       auto& list = catalogue_[static_cast<std::size_t>(op)];
-      if (candidate.group->ops.size() == 1 || static_cast<int>(list.size()) < options_.groups_per_op)
-        list.push_back(candidate.group);
+      if (group->ops.size() == 1 || static_cast<int>(list.size()) < options_.groups_per_op)
+        list.push_back(group);
     }
 }
 
