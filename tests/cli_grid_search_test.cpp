@@ -53,6 +53,26 @@ class GridSearch : public CommandTest {
 
 constexpr const char* engines[] = {"auto", "exact", "beam", "mcts", "local", "greedy", "naive"};
 
+TEST_F(GridSearch, a_wider_space_is_never_worse_where_it_is_exhausted) {
+  const auto latency = [&](const std::string& space) {
+    return result_of("task4_multistage --no-store --engine exact --steps 300000 --space " + space)
+        .at("latency")
+        .get<double>();
+  };
+  EXPECT_GE(latency("ops=1"), latency("ops=8"));
+  EXPECT_GT(result_of("chain.json --no-store --engine greedy --space ops=1").at("latency"),
+            result_of("chain.json --no-store --engine greedy").at("latency"));
+}
+
+TEST_F(GridSearch, space_refuses_what_it_does_not_know) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"ops=0", "ops"},    {"ops=65", "ops"},        {"retain=3", "retain"}, {"ops", "key=value"},
+      {"op=1", "unknown"}, {"ops=1,ops=2", "twice"}, {"starts=x", "starts"}, {"window=", "window"}};
+  for (const auto& [space, message] : cases)
+    expect_refused(std::string("search chain.json --no-store --space ") + space, message);
+  expect_refused("search task4_mixed --space ops=3", "--space");
+}
+
 TEST_F(GridSearch, help_has_examples_of_both_families) {
   const Finished help = run("search --help");
   EXPECT_THAT(help.out, AllOf(HasSubstr("Examples:\n  fuselage search all\n"),

@@ -31,6 +31,7 @@ struct Session {
 oracle::GridSolveOptions solve_options(const SearchOptions& options) {
   const oracle::SolveOptions& common = options.solve;
   return {.rules = {.compute = options.family.compute, .co_consumers = options.family.co_consumers},
+          .space = options.space,
           .engine = common.engine,
           .budget = common.budget,
           .width = common.width,

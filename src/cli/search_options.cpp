@@ -8,6 +8,7 @@
 #include "interrupt.h"
 #include "options.h"
 #include "price_option.h"
+#include "space_option.h"
 #include "store_option.h"
 
 namespace fuselage::cli {
@@ -43,6 +44,15 @@ void add_engine_options(CLI::App& app, SearchOptions& options) {
             {.min = 1, .max = 1'000'000'000}, options.width);
   add_count(app, {"--seed", "N", "auto, mcts, local: of their random choices; default 0"}, {}, options.seed);
   add_count(app, {"--threads", "N", "default: one for each core"}, {.min = 1, .max = 1024}, options.threads);
+}
+
+void add_space_option(CLI::App& app, SearchOptions& options) {
+  name_value(app.add_option_function<std::string>(
+                 "--space", [&options](const std::string& text) { options.space = parse_space(text); },
+                 "grid problems: caps of the kernels to choose from, ops=12,groups=400,retain=2,\n"
+                 "starts=4,window=512: ops of one, that an op may be in, tensors retained at once,\n"
+                 "ops where the next may start, and among how many these are"),
+             "CAPS");
 }
 
 // What is looked for instead of the fastest plan.
@@ -92,6 +102,7 @@ void add_search_options(CLI::App& app, SearchOptions& options) {
   add_target_options(app, options.targets);
   add_rules_options(app, options);
   add_engine_options(app, options);
+  add_space_option(app, options);
   add_objective_options(app, options);
   add_budget_options(app, options);
   add_output_options(app, options);
@@ -112,6 +123,9 @@ void set_engine(SearchOptions& options) {
 void refuse_foreign_options(const CLI::App& app, Family family) {
   if (family == Family::walk) {
     refuse_options(app, {"--compute", "--co-consumers"}, only_mlsys);
+    refuse_options(app, {"--space"},
+                   "is about grid problems; expected no such option with walk graphs, whose kernels are "
+                   "declared without caps");
     return;
   }
   refuse_options(app, {"--hardware", "--set"}, only_walk_machines);

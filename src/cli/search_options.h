@@ -6,6 +6,7 @@
 #include <string>
 
 #include "families.h"
+#include "fuselage/grid/problem.h"
 #include "fuselage/oracle/solve.h"
 #include "targets.h"
 
@@ -19,6 +20,7 @@ struct SearchOptions {
   TargetOptions targets;
   FamilyOptions family;
   oracle::SolveOptions solve;         // of the walk family; engine, budget, width, seed and threads of both
+  grid::SpaceOptions space;           // of the grid family
   std::optional<std::int64_t> steps;  // kernels
   std::optional<double> time;         // seconds
   std::optional<std::int64_t> memory_mib;
