@@ -1,0 +1,82 @@
+// The model that ranks whole schedules of a workload: an encoder turns what is known of the workload into the
+// latent that a recurrent scorer (scorer.h) starts from. Inputs are brought to mean 0 and deviation 1 by
+// figures of the training set, which belong to the model.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "fuselage/learn/mlp.h"
+#include "fuselage/learn/schedules.h"
+#include "fuselage/learn/scorer.h"
+
+namespace fuselage::learn {
+
+struct ScheduleModelShape {
+  ScorerShape scorer = {};
+  Index facts = 1;                    // of a workload
+  std::vector<Index> encoder = {64};  // widths of its hidden layers
+};
+
+// Some schedules of a set, packed for the model. Uses its memory again.
+struct ScheduleBatch {
+  Packing packing;
+  Buffer<float> tokens;      // [features x tokens], packed and standardised
+  Buffer<float> increments;  // [1 x tokens], packed
+  Buffer<float> workloads;   // [facts x sequences], standardised
+  std::vector<double> costs;
+  std::vector<std::int64_t> groups;
+  std::vector<int> lengths;
+};
+
+struct ScheduleModelPass {
+  MlpPass<float> encoder;
+  ScorerPass<float> scorer;
+};
+
+class ScheduleModel {
+ public:
+  ScheduleModel(const ScheduleModelShape& shape, std::uint64_t seed);
+
+  // Learns how inputs are brought to scale. Features that never change are left at 0.
+  void standardise(const Schedules& schedules);
+
+  // `chosen`: schedules of the set, by number; each comes with its group's number.
+  void pack(const Schedules& schedules, std::span<const std::size_t> chosen, ScheduleBatch& batch) const;
+
+  void forward(const ScheduleBatch& batch, ScheduleModelPass& pass) const;
+  // After losses have added to the gradients of pass.scorer; adds to those of the parameters.
+  void backward(const ScheduleBatch& batch, ScheduleModelPass& pass);
+
+  // Of every schedule, higher being better; the same as forward()'s, bit for bit, whatever the batch.
+  std::vector<float> scores(const Schedules& schedules) const;
+
+  Parameters<float>& parameters() { return parameters_; }
+  const Parameters<float>& parameters() const { return parameters_; }
+  const ScheduleModelShape& shape() const { return shape_; }
+
+  // As one safetensors file. `fingerprints`: of the schemas of tokens and workloads, by name; reading one
+  // that was trained on others is an Error that names them.
+  using Fingerprints = std::vector<std::pair<std::string, std::string>>;
+  void save(const std::string& path, const Fingerprints& fingerprints) const;
+  static ScheduleModel load(const std::string& path, const Fingerprints& fingerprints);
+
+ private:
+  struct Scale {
+    std::vector<float> mean;
+    std::vector<float> inverse;  // of the deviation; 0 for a feature that never changed
+  };
+  static Scale scale_of(std::span<const float> rows, Index width);
+
+  ScheduleModelShape shape_;
+  Parameters<float> parameters_;
+  search::SplitMix random_;
+  Mlp<float> encoder_;
+  Scorer<float> scorer_;
+  Scale token_scale_;
+  Scale workload_scale_;
+};
+
+}  // namespace fuselage::learn
