@@ -8,6 +8,7 @@
 
 #include "fuselage/learn/scorer.h"
 #include "gradient_check.h"
+#include "ranker_data.h"
 
 #if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 
@@ -70,6 +71,22 @@ TEST_P(LearnAllocation, NoneAfterTheFirstCall) {
   score(fewer);
   EXPECT_EQ(allocations([&] { score(fewer); }), 0);
   EXPECT_EQ(allocations([&] { score(lengths); }), 0);
+}
+
+TEST(LearnAllocationOfTrees, NoneAfterTheFirstCall) {
+  const RankerExample example = ranker_example(20, 10, 20);
+  const FlatTrees trees(train_ranker(example.data(), {.rounds = 10}), "model");
+  std::vector<float> scores(200);
+  FlatTreesScratch scratch;
+  const auto batch = [&](Index rows) {
+    trees.score(example.rows.leftCols(rows), std::span(scores).first(static_cast<std::size_t>(rows)),
+                scratch);
+  };
+  const auto one = [&] { scores[0] = trees.score(std::span(example.rows.data(), 20), scratch); };
+  EXPECT_EQ(allocations(one), 1);
+  EXPECT_EQ(allocations([&] { batch(200); }), 0);
+  EXPECT_EQ(allocations([&] { batch(3); }), 0);
+  EXPECT_EQ(allocations(one), 0);
 }
 
 }  // namespace
