@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cmath>
 #include <numeric>
 
 #include "fuselage/core/error.h"
@@ -73,34 +72,13 @@ ScheduleModel::ScheduleModel(const ScheduleModelShape& shape, std::uint64_t seed
       random_(seed),
       encoder_(parameters_, "encoder", encoder_shape(shape), random_),
       scorer_(parameters_, "scorer", shape.scorer, random_) {
-  const auto neutral = [](Index width) {
-    const auto count = static_cast<std::size_t>(width);
-    return Scale{.mean = std::vector<float>(count, 0), .inverse = std::vector<float>(count, 1)};
-  };
-  token_scale_ = neutral(shape.scorer.features);
-  workload_scale_ = neutral(shape.facts);
-}
-
-ScheduleModel::Scale ScheduleModel::scale_of(std::span<const float> rows, Index width) {
-  const auto columns = static_cast<std::size_t>(width);
-  const std::size_t count = rows.size() / columns;
-  Scale scale;
-  for (std::size_t c = 0; c < columns; ++c) {
-    double sum = 0;
-    for (std::size_t i = 0; i < count; ++i) sum += rows[i * columns + c];
-    const double mean = count == 0 ? 0 : sum / static_cast<double>(count);
-    double squares = 0;
-    for (std::size_t i = 0; i < count; ++i) squares += std::pow(rows[i * columns + c] - mean, 2);
-    const double deviation = count == 0 ? 0 : std::sqrt(squares / static_cast<double>(count));
-    scale.mean.push_back(static_cast<float>(mean));
-    scale.inverse.push_back(deviation > 1e-6 * (1 + std::abs(mean)) ? static_cast<float>(1 / deviation) : 0);
-  }
-  return scale;
+  token_standard_ = neutral_standard(shape.scorer.features);
+  workload_standard_ = neutral_standard(shape.facts);
 }
 
 void ScheduleModel::standardise(const Schedules& schedules) {
-  token_scale_ = scale_of(schedules.tokens, shape_.scorer.features);
-  workload_scale_ = scale_of(schedules.workloads, shape_.facts);
+  token_standard_ = standard_of(schedules.tokens, shape_.scorer.features);
+  workload_standard_ = standard_of(schedules.workloads, shape_.facts);
 }
 
 void ScheduleModel::pack(const Schedules& schedules, std::span<const std::size_t> chosen,
@@ -122,25 +100,19 @@ void ScheduleModel::pack(const Schedules& schedules, std::span<const std::size_t
   View<float> tokens = batch.tokens.shape(features, batch.packing.tokens());
   View<float> increments = batch.increments.shape(1, batch.packing.tokens());
   View<float> workloads = batch.workloads.shape(shape_.facts, batch.packing.sequences());
-  const auto put = [](const float* row, const Scale& scale, auto column) {
-    for (Index f = 0; f < column.size(); ++f) {
-      const auto at = static_cast<std::size_t>(f);
-      column(f) = (row[at] - scale.mean[at]) * scale.inverse[at];
-    }
-  };
   for (Index s = 0; s < batch.packing.sequences(); ++s) {
     const auto at = static_cast<std::size_t>(s);
     const std::size_t first = schedules.first_token[chosen[at]];
     for (Index step = 0; step < batch.packing.length(s); ++step) {
       const Index column = batch.packing.column(s, step);
       const std::size_t token = first + static_cast<std::size_t>(step);
-      put(schedules.tokens.data() + token * static_cast<std::size_t>(features), token_scale_,
-          tokens.col(column));
+      put_standardised(schedules.tokens.data() + token * static_cast<std::size_t>(features), token_standard_,
+                       tokens.col(column));
       increments(0, column) = schedules.increments[token];
     }
     const auto group = static_cast<std::size_t>(batch.groups[at]);
-    put(schedules.workloads.data() + group * static_cast<std::size_t>(shape_.facts), workload_scale_,
-        workloads.col(s));
+    put_standardised(schedules.workloads.data() + group * static_cast<std::size_t>(shape_.facts),
+                     workload_standard_, workloads.col(s));
   }
 }
 
@@ -195,10 +167,10 @@ void ScheduleModel::save(const std::string& path, const Fingerprints& fingerprin
     const std::uint64_t shape[] = {numbers.size()};
     writer.add(name, shape, numbers);
   };
-  add("input.token.mean", token_scale_.mean);
-  add("input.token.inverse", token_scale_.inverse);
-  add("input.workload.mean", workload_scale_.mean);
-  add("input.workload.inverse", workload_scale_.inverse);
+  add("input.token.mean", token_standard_.mean);
+  add("input.token.inverse", token_standard_.inverse);
+  add("input.workload.mean", workload_standard_.mean);
+  add("input.workload.inverse", workload_standard_.inverse);
   add_parameters(writer, parameters_);
   writer.write(path);
 }
@@ -227,10 +199,10 @@ ScheduleModel ScheduleModel::load(const std::string& path, const Fingerprints& f
     const std::uint64_t expected[] = {static_cast<std::uint64_t>(width)};
     return file.floats(name, expected);
   };
-  model.token_scale_ = {take("input.token.mean", shape.scorer.features),
-                        take("input.token.inverse", shape.scorer.features)};
-  model.workload_scale_ = {take("input.workload.mean", shape.facts),
-                           take("input.workload.inverse", shape.facts)};
+  model.token_standard_ = {take("input.token.mean", shape.scorer.features),
+                           take("input.token.inverse", shape.scorer.features)};
+  model.workload_standard_ = {take("input.workload.mean", shape.facts),
+                              take("input.workload.inverse", shape.facts)};
   take_parameters(file, model.parameters_);
   return model;
 }

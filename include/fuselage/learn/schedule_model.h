@@ -11,6 +11,7 @@
 #include "fuselage/learn/mlp.h"
 #include "fuselage/learn/schedules.h"
 #include "fuselage/learn/scorer.h"
+#include "fuselage/learn/standard.h"
 
 namespace fuselage::learn {
 
@@ -64,19 +65,13 @@ class ScheduleModel {
   static ScheduleModel load(const std::string& path, const Fingerprints& fingerprints);
 
  private:
-  struct Scale {
-    std::vector<float> mean;
-    std::vector<float> inverse;  // of the deviation; 0 for a feature that never changed
-  };
-  static Scale scale_of(std::span<const float> rows, Index width);
-
   ScheduleModelShape shape_;
   Parameters<float> parameters_;
   search::SplitMix random_;
   Mlp<float> encoder_;
   Scorer<float> scorer_;
-  Scale token_scale_;
-  Scale workload_scale_;
+  Standard token_standard_;
+  Standard workload_standard_;
 };
 
 }  // namespace fuselage::learn
