@@ -22,7 +22,7 @@ const std::map<std::string, std::set<std::string>>& allowed() {
       {"learn", {"core", "learn", "search/guide.h", "search/problem.h", "search/split_mix.h"}},
       {"walk", {"core", "graph", "walk", "search/problem.h"}},
       {"grid", {"core", "grid", "search/problem.h"}},
-      {"oracle", {"core", "graph", "search", "walk", "grid", "oracle"}},
+      {"oracle", {"core", "graph", "search", "walk", "grid", "learn", "oracle"}},
       {"mlsys", {"core", "grid", "oracle"}},
       {"cli", {"core", "graph", "search", "learn", "walk", "grid", "oracle"}},
   };
