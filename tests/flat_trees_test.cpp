@@ -90,6 +90,19 @@ TEST(FlatTrees, WithoutTreesTheScoreIsTheBase) {
   EXPECT_EQ(score_of(FlatTrees(model.dump(), "m.json"), 1, 1), 0.5F);
 }
 
+// Its shortest text is, as a double, the middle between it and the float after it.
+TEST(FlatTrees, TheOneFloatThatADoubleRoundsAway) {
+  json model = example();
+  model["learner"]["learner_model_param"]["base_score"] = "0E0";
+  auto& trees = model["learner"]["gradient_booster"]["model"]["trees"];
+  trees[1]["split_conditions"] = {0};
+  for (const float leaf : {7.038531e-26F, -7.038531e-26F, 1e-45F, 3.4028235e38F, 0.1F}) {
+    trees[0]["split_conditions"][2] = json::parse(fmt::format("{}", leaf));
+    EXPECT_EQ(score_of(FlatTrees(model.dump(), "m.json"), 0, 1), leaf);
+  }
+  EXPECT_NE(static_cast<float>(7.038531e-26), 7.038531e-26F);
+}
+
 struct Shape {
   RankObjective objective;
   int rounds;

@@ -46,14 +46,14 @@ void FlatTrees::score_block(const float* columns, float* scores) const {
   const float* leaves = leaves_.data();
   for (std::size_t t = 0; t < trees_; ++t, nodes += ends, leaves += ends) {
     std::uint32_t at[lanes];
-    // Where all rows ask few nodes, every node asks all rows.
-    const auto below = [&](std::size_t node) -> Masks {
-      Floats values;
-      std::memcpy(&values, columns + nodes[node].column * lanes, sizeof values);
-      return values < (Floats{} + nodes[node].threshold);
-    };
-    constexpr int top = std::min(depth, 3);
+    // Near the root all rows ask the same few nodes: there every node asks all rows, at once.
+    constexpr int top = depth >= 3 ? 3 : 0;
     if constexpr (top == 3) {
+      const auto below = [&](std::size_t node) -> Masks {
+        Floats values;
+        std::memcpy(&values, columns + nodes[node].column * lanes, sizeof values);
+        return values < (Floats{} + nodes[node].threshold);
+      };
       const Masks first = below(1);
       const Masks second_0 = below(2);
       const Masks second_1 = below(3);
@@ -61,12 +61,12 @@ void FlatTrees::score_block(const float* columns, float* scores) const {
       const Masks third_1 = (second_1 & below(7)) | (~second_1 & below(6));
       const Masks second = (first & second_1) | (~first & second_0);
       const Masks third = (first & third_1) | (~first & third_0);
-      const Masks place = 8 - 4 * first - 2 * second - third;
+      const Masks place = 8 - 4 * first - 2 * second - third;  // a mask is −1 where it holds
       std::memcpy(at, &place, sizeof at);
     } else {
       std::fill(at, at + lanes, 1U);
     }
-    for (int d = top == 3 ? 3 : 0; d < depth; ++d)
+    for (int d = top; d < depth; ++d)
       for (std::size_t k = 0; k < lanes; ++k) {
         const Node node = nodes[at[k]];
         at[k] = 2 * at[k] + (columns[node.column * lanes + k] < node.threshold ? 1U : 0U);

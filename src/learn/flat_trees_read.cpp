@@ -12,7 +12,7 @@
 namespace fuselage::learn {
 namespace {
 
-constexpr double max_float = std::numeric_limits<float>::max();
+constexpr float max_float = std::numeric_limits<float>::max();
 
 // XGBoost writes parameters as texts: "12", "5E-1".
 template <class T>
@@ -32,6 +32,38 @@ void expect_text(const JsonField& field, std::string_view expected) {
 void expect_version(const JsonField& version) {
   if (version.array_size() != 3 || version.element(0).integer(0) != 1 || version.element(1).integer(0) != 7)
     version.refuse("is not supported", "a model of XGBoost 1.7");
+}
+
+constexpr std::int64_t max_count = std::numeric_limits<std::int32_t>::max();
+
+// What the model says of its trees, against what is there.
+void expect_counts(const JsonField& model, std::size_t trees) {
+  const JsonField counts = model.required("gbtree_model_param");
+  const JsonField stated = counts.required("num_trees");
+  expect_text(counts.required("size_leaf_vector"), "0");
+  if (number_of<std::int64_t>(stated, 0, max_count) != static_cast<std::int64_t>(trees))
+    stated.refuse("differs from the trees that are there", std::to_string(trees));
+  const JsonField classes = model.required("tree_info");
+  if (classes.array_size() != trees)
+    classes.refuse("has another length", fmt::format("{} entries, one a tree", trees));
+  for (std::size_t i = 0; i < trees; ++i) classes.element(i).integer(0, 0);
+}
+
+// XGBoost writes the shortest text that gives the float back. Read as a double first, the text
+// of 7.0385307e-26 lies in the middle between two floats (the only one of all that does), where rounding
+// could choose the other.
+float float_of(const JsonField& field) {
+  constexpr double largest = 3.4028235e38;  // the shortest text of the largest float
+  const double value = field.number(-largest, largest);
+  const float nearest = static_cast<float>(value);
+  const double other = 2 * value - static_cast<double>(nearest);
+  if (other == value || static_cast<double>(static_cast<float>(other)) != other) return nearest;
+  std::array<char, 32> text{};
+  const auto [end, error] =
+      std::to_chars(text.data(), text.data() + text.size(), nearest, std::chars_format::scientific);
+  double again = 0;
+  std::from_chars(text.data(), end, again);
+  return again == value ? nearest : static_cast<float>(other);
 }
 
 struct RawNode {
@@ -61,8 +93,7 @@ RawTree read_tree(const JsonField& tree, Index features) {
                     fmt::format("{}, as left_children", count));
   const JsonField parameters = tree.required("tree_param");
   const JsonField stated = parameters.required("num_nodes");
-  if (number_of<std::int64_t>(stated, 1, std::numeric_limits<std::int32_t>::max()) !=
-      static_cast<std::int64_t>(count))
+  if (number_of<std::int64_t>(stated, 1, max_count) != static_cast<std::int64_t>(count))
     stated.refuse("differs from the nodes that are there", std::to_string(count));
   RawTree result{.nodes = std::vector<RawNode>(count), .path = tree.path()};
   const auto last = static_cast<std::int64_t>(count) - 1;
@@ -72,7 +103,7 @@ RawTree read_tree(const JsonField& tree, Index features) {
     node.right = right.element(i).integer(-1, last);
     if ((node.left < 0) != (node.right < 0))
       right.element(i).refuse("and the left child do not fit", "two children, or -1 in both for a leaf");
-    node.value = static_cast<float>(value.element(i).number(-max_float, max_float));
+    node.value = float_of(value.element(i));
     if (node.left >= 0) node.feature = feature.element(i).integer(0, features - 1);
     node.default_left = missing.element(i).integer(0, 1) != 0;
     if (type.element(i).integer(0, 1) != 0)
@@ -116,36 +147,30 @@ FlatTrees::FlatTrees(std::string_view text, const std::string& source) {
   const JsonField root(json, source);
   expect_version(root.required("version"));
   const JsonField learner = root.required("learner");
+  read_learner(learner);
+  const JsonField booster = learner.required("gradient_booster");
+  expect_text(booster.required("name"), "gbtree");
+  const JsonField model = booster.required("model");
+  const JsonField trees = model.required("trees");
+  expect_counts(model, trees.array_size());
+  read_trees(trees);
+}
+
+void FlatTrees::read_learner(const JsonField& learner) {
   const JsonField objective = learner.required("objective");
   const JsonField name = objective.required("name");
   if (name.string() != "rank:pairwise" && name.string() != "rank:ndcg")
     name.refuse("is not supported", "\"rank:pairwise\" or \"rank:ndcg\"");
   const JsonField parameters = learner.required("learner_model_param");
-  base_score_ = number_of<float>(parameters.required("base_score"), -std::numeric_limits<float>::max(),
-                                 std::numeric_limits<float>::max());
+  base_score_ = number_of(parameters.required("base_score"), -max_float, max_float);
   features_ = number_of<std::int64_t>(parameters.required("num_feature"), 1, max_tree_features);
   expect_text(parameters.required("num_class"), "0");
   expect_text(parameters.required("num_target"), "1");
-  if (const auto attributes = learner.optional("attributes")) {
-    if (!attributes->value().is_object()) attributes->refuse("is no object", "names with texts");
-    for (const auto& [key, value] : attributes->value().items())
-      notes_[key] = attributes->required(key).string();
-  }
-  const JsonField booster = learner.required("gradient_booster");
-  expect_text(booster.required("name"), "gbtree");
-  const JsonField model = booster.required("model");
-  const JsonField counts = model.required("gbtree_model_param");
-  const JsonField stated = counts.required("num_trees");
-  const JsonField trees = model.required("trees");
-  expect_text(counts.required("size_leaf_vector"), "0");
-  if (number_of<std::int64_t>(stated, 0, std::numeric_limits<std::int32_t>::max()) !=
-      static_cast<std::int64_t>(trees.array_size()))
-    stated.refuse("differs from the trees that are there", std::to_string(trees.array_size()));
-  const JsonField classes = model.required("tree_info");
-  if (classes.array_size() != trees.array_size())
-    classes.refuse("has another length", fmt::format("{} entries, one a tree", trees.array_size()));
-  for (std::size_t i = 0; i < trees.array_size(); ++i) classes.element(i).integer(0, 0);
-  read_trees(trees);
+  const auto attributes = learner.optional("attributes");
+  if (!attributes) return;
+  if (!attributes->value().is_object()) attributes->refuse("is no object", "names with texts");
+  for (const auto& [key, value] : attributes->value().items())
+    notes_[key] = attributes->required(key).string();
 }
 
 void FlatTrees::read_trees(const JsonField& field) {
@@ -163,8 +188,7 @@ void FlatTrees::read_trees(const JsonField& field) {
   nodes_.assign(trees_ * ends, Node{0, 0});
   leaves_.resize(trees_ * ends);
   for (std::size_t t = 0; t < trees_; ++t) {
-    // By place of the complete tree, the node that is there or the leaf that ended above; the right child of
-    // place p is 2p, the left one 2p + 1, as the search counts.
+    // By place of the complete tree, the node that is there or the leaf that ended above.
     std::vector<std::int64_t> at(2 * ends, 0);
     for (std::size_t place = 1; place < 2 * ends; ++place) {
       const RawNode& node = trees[t].nodes[static_cast<std::size_t>(at[place])];
@@ -175,9 +199,9 @@ void FlatTrees::read_trees(const JsonField& field) {
       const bool is_leaf = node.left < 0;
       at[2 * place] = is_leaf ? at[place] : node.right;
       at[2 * place + 1] = is_leaf ? at[place] : node.left;
-      if (!is_leaf)
-        nodes_[t * ends + place] = {
-            node.value, static_cast<std::uint32_t>(2 * node.feature + (node.default_left ? 0 : 1))};
+      if (is_leaf) continue;  // either way ends at its value
+      const auto column = static_cast<std::uint32_t>(2 * node.feature + (node.default_left ? 0 : 1));
+      nodes_[t * ends + place] = {node.value, column};
     }
   }
 }

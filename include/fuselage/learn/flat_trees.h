@@ -61,6 +61,7 @@ class FlatTrees {
     float threshold;
     std::uint32_t column;
   };
+  void read_learner(const JsonField& learner);
   void read_trees(const JsonField& trees);
   template <int depth>
   void score_block(const float* columns, float* scores) const;
