@@ -115,16 +115,17 @@ std::string ScheduleTraining::identity() const {
       options_.increments.beta, set_.groups(), set_.schedules(), costs);
 }
 
-void ScheduleTraining::save(const std::string& path) const {
-  save_checkpoint(path, model_.parameters(), adam_, {{"training", identity()}});
+void ScheduleTraining::save(const std::string& path, const std::string& notes) const {
+  save_checkpoint(path, model_.parameters(), adam_, {{"training", identity()}, {"notes", notes}});
 }
 
-void ScheduleTraining::restore(const std::string& path) {
+std::string ScheduleTraining::restore(const std::string& path) {
   const TensorFile file = read_tensors(path);
   if (file.note("training") != identity())
     fail("{}: the checkpoint of another training, {}; expected {}", path, quote(file.note("training")),
          quote(identity()));
   load_checkpoint(path, model_.parameters(), adam_);
+  return file.note("notes");
 }
 
 double ranking_accuracy(const Schedules& set, const std::vector<float>& scores) {

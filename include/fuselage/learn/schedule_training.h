@@ -37,9 +37,10 @@ class ScheduleTraining {
   // Returns the weighted loss of the batch. Error if it is not finite.
   double step();
 
-  void save(const std::string& path) const;
-  // Error if it is the checkpoint of a training with another model, set, or options.
-  void restore(const std::string& path);
+  // With notes of the caller's, which restore() gives back. Error if the file is the checkpoint of a training
+  // with another model, set, or options.
+  void save(const std::string& path, const std::string& notes = {}) const;
+  std::string restore(const std::string& path);
 
  private:
   void choose(std::int64_t step);

@@ -1,0 +1,24 @@
+// What `fuselage train` is told in its file: the data, the shape of the model, how it is trained.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "fuselage/learn/schedule_training.h"
+
+namespace fuselage::cli {
+
+struct TrainConfig {
+  std::vector<std::string> data = {};  // files of trajectories
+  std::uint64_t seed = 0;
+  learn::ScheduleModelShape model = {};  // but for what the data says
+  learn::ScheduleTrainingOptions training = {};
+};
+
+// Everything but "data" may be left out. Throws Error with `source`, field, value and what would be right,
+// also for a field that is none.
+TrainConfig parse_train_config(std::string_view text, const std::string& source);
+
+}  // namespace fuselage::cli
