@@ -29,7 +29,7 @@ void add_replay(CLI::App& app, int& exit_code);
 void add_best(CLI::App& app, int& exit_code);
 void add_headroom(CLI::App& app, int& exit_code);
 void add_trajectories(CLI::App& app, int& exit_code);
-void add_train(CLI::App& app, int& exit_code);
 void add_rank_eval(CLI::App& app, int& exit_code);
+void add_train(CLI::App& app, int& exit_code);
 
 }  // namespace fuselage::cli
