@@ -6,6 +6,7 @@
 
 #include "brute_grid.h"
 #include "fuselage/grid/evaluate.h"
+#include "fuselage/grid/generator.h"
 #include "fuselage/grid/problem.h"
 #include "fuselage/search/exact.h"
 #include "grid_problems.h"
@@ -99,6 +100,25 @@ TEST(GridBound, a_root_that_another_demand_reads_loads_its_operands_once) {
                           {matmul(0, 1, 2, 0), pointwise({2}, 3, 0), matmul(2, 4, 5, 0)},
                           {.capacity = 167, .bandwidth = 1, .native_width = 2, .native_height = 20});
   expect_bounded(instance, kernel_of({0, 1, 2}, {.w = 2, .h = 20, .k = 1}), 760);
+}
+
+// One round over the ops of a large problem takes long: it ends between two ops, not only between rounds.
+TEST(GridBound, may_be_stopped_at_any_op) {
+  constexpr int ops = 60;
+  const Instance instance = generate({.ops = ops, .seed = 3});
+  const SpaceOptions alone{.most_ops = 1};  // no groups grow
+  int asked = 0;
+  const auto bound_stopped_after = [&](int times) {
+    asked = 0;
+    const GridProblem problem(instance, {}, alone, [&] { return ++asked > times; });
+    return problem.bound(problem.initial());
+  };
+  const double whole = bound_stopped_after(1 << 20);
+  EXPECT_GE(asked, ops);
+  const double stopped = bound_stopped_after(ops / 2);
+  EXPECT_EQ(asked, ops / 2 + 1);
+  EXPECT_GT(stopped, 0);
+  EXPECT_LE(stopped, whole);
 }
 
 }  // namespace

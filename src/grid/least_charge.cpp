@@ -1,9 +1,10 @@
 #include "least_charge.h"
 
 #include <algorithm>
-#include <cmath>
+#include <cstdint>
 #include <limits>
 #include <optional>
+#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 
@@ -29,10 +30,14 @@ class Charges {
   // Ops of different sets are never in one kernel.
   const std::vector<std::vector<OpId>>& sets() const { return links_.sets(); }
 
-  std::vector<double> all(double alpha) {
+  // None: `stop` said so before all were known.
+  std::optional<std::vector<double>> all(double alpha, const std::function<bool()>& stop) {
     alpha_ = alpha;
     std::vector<double> charges;
-    for (OpId op = 0; op < instance_.op_count(); ++op) charges.push_back(charge(op));
+    for (OpId op = 0; op < instance_.op_count(); ++op) {
+      if (stop && stop()) return std::nullopt;
+      charges.push_back(charge(op));
+    }
     return charges;
   }
 
@@ -67,10 +72,16 @@ class Charges {
 
   // Readers of t that may share a load with `op` taking this part, itself included.
   int sharers(OpId op, Part part, TensorId t) {
-    int count = 0;
-    for (OpId reader : instance_.consumers(t))
-      count += links_.may_meet(op, reader, part == Part::sink ? op : no_op);
-    return count;
+    const bool sink = part == Part::sink;
+    const std::uint64_t question =
+        2 * (static_cast<std::uint64_t>(op) * static_cast<std::uint64_t>(instance_.tensor_count()) +
+             static_cast<std::uint64_t>(t)) +
+        (sink ? 1 : 0);
+    const auto [found, fresh] = sharers_.try_emplace(question, 0);
+    if (fresh)
+      for (OpId reader : instance_.consumers(t))
+        found->second += links_.may_meet(op, reader, sink ? op : no_op);
+    return found->second;
   }
 
   // Elements of t that count as loaded by `op`.
@@ -124,7 +135,7 @@ class Charges {
       if (other == op || !may_meet_with(op, user, other)) continue;
       const auto& inputs = instance_.op(other).inputs;
       const bool alike = is_matmul(other) && inputs[place] == moving && inputs[1 - place] != moving &&
-                         !has_shape(other, out(user)) && !std::isfinite(as_deeper(other, in.makes_lhs));
+                         !has_shape(other, out(user)) && !can_be_deeper(other, in.makes_lhs);
       in.only_alike = in.only_alike && alike;
       const std::int64_t room = alike && takes_room(other, inputs[1 - place], true) ? reduction(other) : 0;
       in.room = in.moving.readers == 1 ? room : std::min(in.room, room);
@@ -163,12 +174,13 @@ class Charges {
     return fronts_.least(in, alpha_);
   }
 
-  // Makes rows or columns over their full length for an upstream matmul.
+  // Rows or columns over their full length, for an upstream matmul: one operand is held whole.
+  bool can_be_deeper(OpId op, bool makes_rows) const {
+    const TensorId whole = instance_.op(op).inputs[makes_rows ? 1 : 0];
+    return !takes_room(op, whole) || can_be_resident(whole);
+  }
   double as_deeper(OpId op, bool makes_rows) {
-    const auto& inputs = instance_.op(op).inputs;
-    const TensorId whole = makes_rows ? inputs[1] : inputs[0];
-    if (takes_room(op, whole) && !can_be_resident(whole)) return infinity;
-    return in_any_part(op);
+    return can_be_deeper(op, makes_rows) ? in_any_part(op) : infinity;
   }
   // No part costs less: all of the output once, and what must be loaded once.
   double in_any_part(OpId op) {
@@ -325,6 +337,7 @@ class Charges {
   const Machine& machine_;
   Links links_;
   PartFronts fronts_;
+  std::unordered_map<std::uint64_t, int> sharers_;  // by op, tensor and whether the op is a sink
   double alpha_ = 0;
 };
 
@@ -334,7 +347,11 @@ std::vector<double> least_charges(const Instance& instance, const Rules& rules,
                                   const std::function<bool()>& stop) {
   std::vector<std::vector<double>> all;
   Charges charges(instance, rules);
-  for (int step = 0; step <= 20 && !(stop && stop()); ++step) all.push_back(charges.all(step / 20.0));
+  for (int step = 0; step <= 20; ++step) {
+    auto of_alpha = charges.all(step / 20.0, stop);
+    if (!of_alpha) break;
+    all.push_back(*std::move(of_alpha));
+  }
   std::vector<double> best(static_cast<std::size_t>(instance.op_count()), 0.0);
   for (const std::vector<OpId>& set : charges.sets()) {
     double most = -1;

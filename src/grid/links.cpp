@@ -78,28 +78,38 @@ bool Links::may_meet(OpId op, OpId other, OpId sink) {
   if (rules_.co_consumers || op == other) return true;
   if (set_of_[static_cast<std::size_t>(op)] != set_of_[static_cast<std::size_t>(other)]) return false;
   if (sink == no_op) return true;
-  const auto count = static_cast<std::uint64_t>(instance_.op_count());
-  const std::uint64_t question =
-      (static_cast<std::uint64_t>(op) * count + static_cast<std::uint64_t>(other)) * count +
-      static_cast<std::uint64_t>(sink);
-  const auto [found, fresh] = known_.try_emplace(question, false);
-  if (fresh) found->second = connected_without(op, other, sink);
-  return found->second;
+  const std::vector<OpId>& met = met_without(op, sink);
+  return met.empty() || std::binary_search(met.begin(), met.end(), other);
 }
 
-bool Links::connected_without(OpId op, OpId other, OpId sink) {
+const std::vector<OpId>& Links::met_without(OpId op, OpId sink) {
+  const std::uint64_t question =
+      static_cast<std::uint64_t>(op) * static_cast<std::uint64_t>(instance_.op_count()) +
+      static_cast<std::uint64_t>(sink);
+  if (const auto found = known_.find(question); found != known_.end()) return found->second;
+  if (kept_ > most_kept) {
+    known_.clear();
+    kept_ = 0;
+  }
+  std::vector<OpId>& met = known_[question] = connected_without(op, sink);
+  kept_ += met.size();
+  return met;
+}
+
+std::vector<OpId> Links::connected_without(OpId op, OpId sink) {
   ++round_;
-  open_ = {op};
+  std::vector<OpId> open = {op};
   visited_[static_cast<std::size_t>(op)] = round_;
-  for (std::size_t i = 0; i < open_.size(); ++i)
-    for (const Neighbour& next : neighbours_[static_cast<std::size_t>(open_[i])]) {
-      if ((next.reads ? open_[i] : next.op) == sink) continue;
-      if (next.op == other || open_.size() >= most_visited) return true;
+  for (std::size_t i = 0; i < open.size(); ++i)
+    for (const Neighbour& next : neighbours_[static_cast<std::size_t>(open[i])]) {
+      if ((next.reads ? open[i] : next.op) == sink) continue;
       if (visited_[static_cast<std::size_t>(next.op)] == round_) continue;
       visited_[static_cast<std::size_t>(next.op)] = round_;
-      open_.push_back(next.op);
+      open.push_back(next.op);
+      if (open.size() >= most_visited) return {};
     }
-  return false;
+  std::sort(open.begin(), open.end());
+  return open;
 }
 
 }  // namespace fuselage::grid

@@ -28,7 +28,8 @@ class Links {
   const std::vector<std::vector<OpId>>& sets() const { return sets_; }
 
  private:
-  static constexpr std::size_t most_visited = 512;  // ops, to find out that two can't meet
+  static constexpr std::size_t most_visited = 512;      // ops, to find out that two can't meet
+  static constexpr std::size_t most_kept = 1ULL << 24;  // ops, in all sets that are remembered
 
   struct Neighbour {
     OpId op = no_op;
@@ -37,7 +38,10 @@ class Links {
   void find_matmuls_behind();
   void link();
   void split_into_sets();
-  bool connected_without(OpId op, OpId other, OpId sink);
+  // All that `op` may meet where `sink` hands nothing over, itself included, ascending; empty: they are many,
+  // and it may meet any.
+  const std::vector<OpId>& met_without(OpId op, OpId sink);
+  std::vector<OpId> connected_without(OpId op, OpId sink);
 
   const Instance& instance_;
   const Rules& rules_;
@@ -46,10 +50,10 @@ class Links {
   std::vector<std::vector<Neighbour>> neighbours_;
   std::vector<std::vector<OpId>> sets_;
   std::vector<std::int32_t> set_of_;
-  std::unordered_map<std::uint64_t, bool> known_;
-  std::vector<std::uint32_t> visited_;  // the round in which an op was
+  std::unordered_map<std::uint64_t, std::vector<OpId>> known_;  // by op and sink
+  std::size_t kept_ = 0;                                        // ops in known_
+  std::vector<std::uint32_t> visited_;                          // the round in which an op was
   std::uint32_t round_ = 0;
-  std::vector<OpId> open_;
 };
 
 }  // namespace fuselage::grid
