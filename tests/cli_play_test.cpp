@@ -212,6 +212,11 @@ TEST_F(Play, what_comes_after_the_end_is_told) {
   EXPECT_EQ(finished.err,
             "fuselage: actions.txt: the episode ended before line 3; the actions from there on are not "
             "played\n");
+  write("actions.txt", "SCHEDULE ops=[0,1,2,3,4,5]\n\"broken\n");
+  const Finished broken = run("play task1_linear actions.txt --quiet");
+  EXPECT_EQ(broken.exit_code, 0);
+  EXPECT_THAT(broken.err, AllOf(StartsWith("fuselage: actions.txt: line 2, column 8: "),
+                                HasSubstr("; the episode ended before it, and nothing from there on is")));
 }
 
 TEST_F(Play, each_answer_is_out_before_the_next_action_is_read) {

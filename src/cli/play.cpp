@@ -102,11 +102,19 @@ class Actions {
       if (auto action = read_action_line(line->text, reader_.source(), line->number)) return action;
     }
   }
-  // What a file still has is told, since it may be a mistake; a pipe is not waited for.
+  // What a file still has is told, since it may be a mistake, and need not be actions any more; a pipe is not
+  // waited for.
   void tell_rest() {
-    if (reader_.is_file() && next())
-      print_note(fmt::format("{}: the episode ended before line {}; the actions from there on are not played",
-                             reader_.source(), number_));
+    if (!reader_.is_file()) return;
+    try {
+      if (next())
+        print_note(
+            fmt::format("{}: the episode ended before line {}; the actions from there on are not played",
+                        reader_.source(), number_));
+    } catch (const Error& error) {
+      print_note(
+          fmt::format("{}; the episode ended before it, and nothing from there on is played", error.what()));
+    }
   }
   const std::string& source() const { return reader_.source(); }
 
