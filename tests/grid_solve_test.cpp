@@ -193,6 +193,22 @@ TEST(GridSolve, greedy_beats_naive_on_large_networks) {
   }
 }
 
+// Whether a tensor is still wanted is asked of every way through the kernel that made it: here 2^40 of them.
+TEST(GridSolve, long_chains_of_residuals_end_in_one_kernel) {
+  constexpr int blocks = 40;
+  std::vector<grid::Op> ops;
+  for (grid::TensorId x = 0; x < 2 * blocks; x += 2) {
+    ops.push_back(grid::pointwise({x}, x + 1, 1));
+    ops.push_back(grid::pointwise({x, x + 1}, x + 2, 1));
+  }
+  const grid::Instance instance(grid::squares(2 * blocks + 1, 128), ops, grid::machine_of(100'000));
+  GridSolveOptions options{.engine = Engine::greedy};
+  options.space.most_ops = 2 * blocks;
+  const GridSolution solution = solve_grid(instance, options);
+  expect_sound(instance, options, solution);
+  EXPECT_EQ(solution.plan.kernels.size(), 1U);
+}
+
 // One row and one column at a time: the least that fast memory must hold.
 TEST(GridSolve, tiles_of_one_element_are_found) {
   const grid::Instance instance(

@@ -80,11 +80,14 @@ bool GridProblem::available(const State& s, TensorId t) const {
 // May something still read the tensor? An op that has not run, or one that would run again for an output that
 // is itself needed and was never stored.
 bool GridProblem::live(const State& s, TensorId t) const {
-  if (instance_->is_output(t)) return true;
-  for (OpId reader : instance_->consumers(t)) {
-    if (!s.covered.has(reader)) return true;
-    for (TensorId u : instance_->op(reader).outputs)
-      if (!s.stored.has(u) && live(s, u)) return true;
+  TensorList open = {t};  // each once: residuals lead to the same tensors on very many ways
+  for (std::size_t i = 0; i < open.size(); ++i) {
+    if (instance_->is_output(open[i])) return true;
+    for (OpId reader : instance_->consumers(open[i])) {
+      if (!s.covered.has(reader)) return true;
+      for (TensorId u : instance_->op(reader).outputs)
+        if (!s.stored.has(u) && std::find(open.begin(), open.end(), u) == open.end()) open.push_back(u);
+    }
   }
   return false;
 }
