@@ -101,6 +101,29 @@ TEST_F(Train, what_is_not_understood_is_refused_by_name) {
   EXPECT_FALSE(std::filesystem::exists(path("model/model.safetensors")));
 }
 
+TEST_F(Train, a_place_that_cannot_be_written_is_known_at_once) {
+  write("taken", "");
+  const Finished refused = run("train config.json --out taken");
+  EXPECT_EQ(refused.exit_code, 2);
+  EXPECT_THAT(refused.err, AllOf(StartsWith("fuselage: error: "), HasSubstr("taken")));
+}
+
+// Whatever step it is stopped at, the same command goes on to the same bytes.
+TEST_F(Train, goes_on_where_it_was_interrupted) {
+  write("longer.json", R"({"data": ["data.h5"], "model": {"latent": 16, "embedding": [16], "head": [16]},
+    "training": {"epochs": 600, "groups_a_batch": 4}})");
+  run("train longer.json --out whole");
+  int interrupted = 0;
+  for (int i = 0; i < 40 && !std::filesystem::exists(path("parts/model.safetensors")); ++i) {
+    const Finished part = shell("timeout -s INT 0.5 \"$FUSELAGE\" train longer.json --out parts");
+    if (part.err.find("interrupted") != std::string::npos) ++interrupted;
+  }
+  if (!std::filesystem::exists(path("parts/model.safetensors"))) run("train longer.json --out parts");
+  EXPECT_GT(interrupted, 0);
+  for (const char* file : {"model.safetensors", "scores.csv", "training.csv"})
+    EXPECT_EQ(read(std::string("whole/") + file), read(std::string("parts/") + file)) << file;
+}
+
 TEST_F(Train, a_graph_in_two_files_counts_once) {
   write("twice.json", R"({"data": ["data.h5", "data.h5"], "training": {"epochs": 1}})");
   const Finished finished = run("train twice.json --out model --json");

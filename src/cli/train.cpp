@@ -82,7 +82,8 @@ class Trainer {
     config_.model.facts = static_cast<learn::Index>(schemas_.workload.size());
     if (data_.of(Split::train).groups() == 0)
       fail("{}: no graph for training; expected some: draw more graphs", config_.data.front());
-    std::filesystem::create_directories(out_);
+    // A directory that can't be written is known before the work is done.
+    write_file_atomically(out_ + "/training.csv", csv_of({}));
   }
 
   // False: interrupted, and saved.
