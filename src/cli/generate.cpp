@@ -165,7 +165,8 @@ void add_generate(CLI::App& app, int& exit_code) {
   add_choice(command, {"--family", "FAMILY", "walk (default) or grid"}, family_names, options->family);
   add_graph_options(command, *options);
   add_grid_generate_options(command, options->grid);
-  name_value(command.add_option("--seed", options->seed, "an integer, default 0"), "N");
+  name_value(command.add_option("--seed", options->seed, "an integer, of grid problems >= 0; default 0"),
+             "N");
   add_count(command, {"--count", "N", "graphs to draw, default 1"}, {.min = 1, .max = max_count},
             options->count);
   name_value(command.add_option("--out", options->out, "write to FILE instead of stdout"), "FILE");
