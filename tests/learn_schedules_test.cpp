@@ -128,10 +128,14 @@ TEST_F(LearnSchedules, a_training_goes_on_with_the_same_bytes) {
   second.save(path("second"), fingerprints);
   EXPECT_EQ(read_file(path("whole")), read_file(path("second")));
 
-  ScheduleTrainingOptions other = options;
-  other.epochs = 5;
-  ScheduleTraining refused(second, set, other);
-  EXPECT_THAT(error_of([&] { refused.restore(path("checkpoint")); }), HasSubstr("another training"));
+  ScheduleTrainingOptions longer = options;
+  longer.epochs = 5;
+  ScheduleTrainingOptions freer = options;
+  freer.adam.clip = 2;
+  for (const ScheduleTrainingOptions& other : {longer, freer}) {
+    ScheduleTraining refused(second, set, other);
+    EXPECT_THAT(error_of([&] { refused.restore(path("checkpoint")); }), HasSubstr("another training"));
+  }
 }
 
 TEST_F(LearnSchedules, a_model_is_read_as_it_was_written_and_fits_its_schemas_only) {

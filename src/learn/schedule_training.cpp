@@ -108,11 +108,11 @@ std::string ScheduleTraining::identity() const {
   double costs = 0;
   for (double cost : set_.costs) costs += cost;
   return fmt::format(
-      "seed {} epochs {} groups {} schedules {} rate {} warm-up {} ranking {} {} increments {} {}"
+      "seed {} epochs {} groups {} schedules {} rate {} warm-up {} clip {} ranking {} {} increments {} {}"
       " set {} {} {}",
       options_.seed, options_.epochs, options_.groups_a_batch, options_.schedules_a_group, options_.adam.rate,
-      options_.warm_up, options_.ranking.weight, options_.ranking.slope, options_.increments.weight,
-      options_.increments.beta, set_.groups(), set_.schedules(), costs);
+      options_.warm_up, options_.adam.clip, options_.ranking.weight, options_.ranking.slope,
+      options_.increments.weight, options_.increments.beta, set_.groups(), set_.schedules(), costs);
 }
 
 void ScheduleTraining::save(const std::string& path, const std::string& notes) const {

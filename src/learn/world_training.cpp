@@ -55,6 +55,7 @@ void WorldTraining::choose() {
   }
   identities_ = identities_of(set_, target_states_);
   negatives_.assign(tokens, -1);
+  if (options_.losses.margin.weight == 0) return;
   for (std::size_t i = 0; i < tokens; ++i)
     for (std::size_t away = 1; away < tokens && negatives_[i] < 0; ++away) {
       const std::size_t other = (i + away) % tokens;
