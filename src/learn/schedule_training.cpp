@@ -9,6 +9,7 @@
 #include "fuselage/core/error.h"
 #include "fuselage/core/json.h"
 #include "fuselage/learn/checkpoint.h"
+#include "fuselage/learn/flush_denormals.h"
 #include "fuselage/search/split_mix.h"
 
 namespace fuselage::learn {
@@ -84,6 +85,7 @@ void ScheduleTraining::choose(std::int64_t step) {
 }
 
 double ScheduleTraining::step() {
+  const FlushDenormals flush;
   choose(steps());
   model_.pack(set_, chosen_, batch_);
   model_.forward(batch_, pass_);

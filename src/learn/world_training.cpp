@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "fuselage/core/error.h"
+#include "fuselage/learn/flush_denormals.h"
 #include "fuselage/learn/world_model.h"
 
 namespace fuselage::learn {
@@ -65,6 +66,7 @@ void WorldTraining::choose() {
 }
 
 WorldTraining::Report WorldTraining::step() {
+  const FlushDenormals flush;
   choose();
   WorldModel& m = model_;
   const Index tokens = packing_.tokens();
