@@ -34,7 +34,7 @@ void run(const std::vector<std::string>& names, const Setting& setting, const st
   for (const Experiment& experiment : experiments) {
     if (std::find(names.begin(), names.end(), experiment.name) == names.end()) continue;
     const Report report = experiment.run(setting);
-    write(report, experiment.name, setting, out);
+    write(report, experiment.name, {.directory = out, .commit = setting.commit});
     std::fputs(text_of(report).c_str(), stdout);
     std::fflush(stdout);
   }

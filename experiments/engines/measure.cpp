@@ -18,6 +18,7 @@
 
 #include "fuselage/core/error.h"
 #include "fuselage/search/monitor.h"
+#include "report.h"
 
 namespace fuselage::experiments {
 namespace {
@@ -177,10 +178,6 @@ double median(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   const std::size_t middle = values.size() / 2;
   return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
-}
-
-void say(const std::string& line) {
-  std::fprintf(stderr, "%s\n", line.c_str());
 }
 
 }  // namespace fuselage::experiments

@@ -64,7 +64,4 @@ double largest(const std::vector<double>& values);
 double smallest(const std::vector<double>& values);
 double median(std::vector<double> values);
 
-// A line of progress on stderr.
-void say(const std::string& line);
-
 }  // namespace fuselage::experiments
