@@ -1,8 +1,10 @@
 #include "fuselage/learn/schedule_model.h"
 
 #include <algorithm>
+#include <cassert>
 #include <charconv>
 #include <numeric>
+#include <utility>
 
 #include "fuselage/core/error.h"
 #include "fuselage/core/json.h"
@@ -60,9 +62,11 @@ Index width_of(const TensorFile& file, const std::string& key) {
 
 TransitionKind transition_of(const TensorFile& file) {
   const std::string& name = file.note("transition");
-  for (const auto candidate : {TransitionKind::transh, TransitionKind::residual, TransitionKind::gru})
+  for (const auto candidate :
+       {TransitionKind::transh, TransitionKind::residual, TransitionKind::gru, TransitionKind::still})
     if (transition_name(candidate) == name) return candidate;
-  fail("{}: the transition {} is unknown; expected transh, residual or gru", file.source(), quote(name));
+  fail("{}: the transition {} is unknown; expected transh, residual, gru or still", file.source(),
+       quote(name));
 }
 
 }  // namespace
@@ -149,6 +153,32 @@ std::vector<float> ScheduleModel::scores(const Schedules& schedules) const {
     for (Index i = 0; i < count; ++i) scores.push_back(result.scores(0, i));
   }
   return scores;
+}
+
+Matrix<float> ScheduleModel::start(std::span<const float> workload) const {
+  if (std::cmp_not_equal(workload.size(), shape_.facts))
+    fail("a workload with {} features; this model expects {}", workload.size(), shape_.facts);
+  Matrix<float> row(shape_.facts, 1);
+  put_standardised(workload.data(), workload_standard_, row.col(0));
+  MlpPass<float> pass;
+  return encoder_.forward(parameters_, row, pass);
+}
+
+void ScheduleModel::roll(const RollBatch& batch, RollScratch& scratch) const {
+  const Index features = shape_.scorer.features;
+  scratch.packing.assign(batch.lengths);
+  const Packing& packing = scratch.packing;
+  assert(batch.start.cols() == packing.sequences());
+  assert(std::cmp_equal(batch.tokens.size(), features * packing.tokens()));
+  View<float> tokens = scratch.tokens.shape(features, packing.tokens());
+  const float* row = batch.tokens.data();
+  for (Index s = 0; s < packing.sequences(); ++s)
+    for (Index step = 0; step < packing.length(s); ++step, row += features)
+      put_standardised(row, token_standard_, tokens.col(packing.column(s, step)));
+  scorer_.score(parameters_, {.packing = &packing, .start = batch.start, .tokens = tokens},
+                {.scores = scratch.scores.shape(1, packing.sequences()),
+                 .last = scratch.last.shape(latent(), packing.sequences())},
+                scratch.scorer);
 }
 
 void ScheduleModel::save(const std::string& path, const Fingerprints& fingerprints) const {

@@ -37,6 +37,23 @@ struct ScheduleModelPass {
   ScorerPass<float> scorer;
 };
 
+// Sequences of tokens, each from a latent of its own: kernels that continue a schedule.
+struct RollBatch {
+  ConstView<float> start;  // [d x sequences]
+  std::span<const float>
+      tokens;                    // rows of `features` numbers, sequence after sequence, as features give them
+  std::span<const int> lengths;  // tokens of each sequence
+};
+
+// Memory for rolling, and its results; of one thread.
+struct RollScratch {
+  Packing packing;
+  Buffer<float> tokens;
+  Buffer<float> last;    // result [d x sequences]: the latent after the last token
+  Buffer<float> scores;  // result [1 x sequences]: −Σ of what the tokens are said to cost
+  ScorerScratch<float> scorer;
+};
+
 class ScheduleModel {
  public:
   ScheduleModel(const ScheduleModelShape& shape, std::uint64_t seed);
@@ -53,6 +70,11 @@ class ScheduleModel {
 
   // Of every schedule, higher being better; the same as forward()'s, bit for bit, whatever the batch.
   std::vector<float> scores(const Schedules& schedules) const;
+
+  Index latent() const { return shape_.scorer.latent; }  // d
+  // The latent [d x 1] that the schedules of a workload start from; `workload`: its row, as features give it.
+  Matrix<float> start(std::span<const float> workload) const;
+  void roll(const RollBatch& batch, RollScratch& scratch) const;
 
   Parameters<float>& parameters() { return parameters_; }
   const Parameters<float>& parameters() const { return parameters_; }

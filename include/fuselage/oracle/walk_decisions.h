@@ -4,12 +4,9 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
-#include <optional>
-#include <string>
 #include <vector>
 
-#include "fuselage/learn/trajectory_file.h"
+#include "fuselage/learn/schedule_model.h"
 #include "fuselage/oracle/trajectories.h"
 
 namespace fuselage::oracle {
@@ -24,6 +21,12 @@ struct Decisions {
   std::size_t groups() const { return sizes.size(); }
 };
 
+// Of the states that candidates lead to: what a value head learns from (walk_guide.h).
+struct StateValues {
+  std::vector<float> rows = {};
+  std::vector<float> targets = {};  // (least cost to go − bound) / mean cycles
+};
+
 struct DecisionOptions {
   int episodes = 3;                  // of a graph; each visits as many states as its schedule has kernels
   std::size_t most_candidates = 96;  // of a state; drawn from those there are, the best among them
@@ -32,7 +35,10 @@ struct DecisionOptions {
 
 // Adds the decisions of one workload; states whose values aren't proven within some steps are left out. Half
 // of the moves are optimal, the others random, so that states are those that good and middling searches see.
+// With a model that rolls schedules, also the values of the states that they lead to.
 void add_decisions(const Workload& workload, const DecisionOptions& options, Decisions& out);
+void add_decisions(const Workload& workload, const DecisionOptions& options,
+                   const learn::ScheduleModel& model, Decisions& out, StateValues& values);
 
 // Levels of relevance that a ranker learns from, 4 = optimal … 0 (rank:pairwise looks at nothing but the
 // order, and a kernel that loses half of an op is as wrong as one that loses two).

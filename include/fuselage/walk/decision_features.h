@@ -14,8 +14,12 @@
 
 namespace fuselage::walk {
 
-// "state.…" of state_schema(), "first.…", "last.…" and "sum.…" of token_schema(), "fallback".
+// "state.…" and "after.…" of state_schema(), "first.…", "last.…" and "sum.…" of token_schema(), "fallback".
 const Schema& decision_schema();
+
+// The tokens of a kernel at a state, [token features x members], added to what is there.
+void append_tokens(const Features& features, const State& state, const Kernel& kernel,
+                   std::vector<float>& tokens);
 
 // Of one workload; uses its memory again, so of one thread.
 class DecisionRows {
@@ -31,6 +35,7 @@ class DecisionRows {
  private:
   const Features* features_;
   std::vector<float> state_;
+  std::vector<float> after_;
   std::vector<float> tokens_;
 };
 
