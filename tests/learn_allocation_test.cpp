@@ -40,7 +40,7 @@ class LearnAllocation : public testing::TestWithParam<TransitionKind> {};
 
 INSTANTIATE_TEST_SUITE_P(All, LearnAllocation,
                          testing::Values(TransitionKind::transh, TransitionKind::residual,
-                                         TransitionKind::gru),
+                                         TransitionKind::gru, TransitionKind::still),
                          [](const auto& made) { return std::string(transition_name(made.param)); });
 
 TEST_P(LearnAllocation, NoneAfterTheFirstCall) {

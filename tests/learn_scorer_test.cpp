@@ -19,7 +19,7 @@ class LearnScorers : public testing::TestWithParam<TransitionKind> {};
 
 INSTANTIATE_TEST_SUITE_P(All, LearnScorers,
                          testing::Values(TransitionKind::transh, TransitionKind::residual,
-                                         TransitionKind::gru),
+                                         TransitionKind::gru, TransitionKind::still),
                          [](const auto& made) { return std::string(transition_name(made.param)); });
 
 // Ranking, increments and a loss on latents at once, so that every way into the backward pass counts.

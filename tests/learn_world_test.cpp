@@ -127,6 +127,32 @@ TEST(LearnWorld, the_same_seed_gives_the_same_bytes) {
   EXPECT_NE(one, values(trained(set, TransitionKind::transh, {.seed = 5, .steps = 10})));
 }
 
+// However many sequences are rolled at once, and whatever their lengths.
+TEST(LearnWorld, terminal_latents_are_those_of_the_longest_horizon) {
+  StateSequences set = walks(1, 30, 10, 7);
+  const WorldModel model = trained(set, TransitionKind::residual, {.steps = 5});
+  const StateSequences shorter = walks(2, 1, 3, 2);
+  for (std::size_t i = 0; i < shorter.sequences(); ++i)
+    set.add(
+        std::span(shorter.tokens).subspan(shorter.first[i] * moves, 2 * moves),
+        std::span(shorter.states).subspan(shorter.first_state(i) * (2 * places + 1), 3 * (2 * places + 1)),
+        0);
+  const Matrix<float> ends = model.terminal(set);
+  EXPECT_EQ(ends.leftCols(300), model.predict(set, 7).latents);
+  EXPECT_EQ(ends.rightCols(3), model.predict(set, 2).latents.rightCols(3));
+}
+
+// With sixteen sequences from a hundred workloads a sequence has nobody but itself to be told apart from.
+TEST(LearnWorld, batches_of_few_workloads_have_negatives_that_differ_by_what_was_done) {
+  const StateSequences set = walks(1, 100, 20, 12);
+  const StateSequences held_out = walks(2, 4, 60, 12);
+  WorldTrainingOptions options{
+      .seed = 1, .steps = 300, .sequences = 16, .horizon = 1, .adam = {.rate = 5e-3}};
+  const double anywhere = retrieval_at(trained(set, TransitionKind::gru, options), held_out, 2);
+  options.workloads = 1;
+  EXPECT_GT(retrieval_at(trained(set, TransitionKind::gru, options), held_out, 2), anywhere + 0.2);
+}
+
 TEST(LearnWorld, equal_states_are_one) {
   StateSequences set{.features = 1, .facts = 2};
   set.add(std::vector<float>{0, 0}, std::vector<float>{1, 2, 1, 3, 1, 2}, 0);

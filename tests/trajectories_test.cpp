@@ -1,6 +1,7 @@
 // Data for a learned model: every number of a trajectory against what it should mean, by other code.
 #include "fuselage/oracle/trajectories.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -171,6 +172,31 @@ TEST(Trajectories, regrets_add_up_to_what_the_schedule_is_above_the_optimum) {
     }
   }
   EXPECT_GT(proven, 24);
+}
+
+TEST(Trajectories, plans_come_with_their_rows) {
+  for (int i = 0; i < 4; ++i) {
+    const Workload w = drawn(i);
+    const DrawnSchedules all = draw_schedules(w, {.schedules = 12, .seed = 3}).value();
+    const TrajectoryGroup group = trajectories(w, {.schedules = 12, .seed = 3}).value();
+    ASSERT_EQ(all.plans.size(), group.schedules.size());
+    const walk::EpisodeContext context(w);
+    for (std::size_t k = 0; k < all.plans.size(); ++k) {
+      const Trajectory one = trajectory_of(context, all.plans[k]).value();
+      EXPECT_EQ(one.tokens, group.schedules[k].tokens);
+      EXPECT_EQ(one.states, group.schedules[k].states);
+      EXPECT_EQ(one.prefix_cost, group.schedules[k].prefix_cost);
+      EXPECT_EQ(one.latency, group.schedules[k].latency);
+    }
+  }
+}
+
+TEST(Trajectories, a_plan_that_is_not_legal_is_refused) {
+  const Workload w = drawn(0);
+  walk::Plan plan = draw_schedules(w, {.schedules = 2}).value().plans[0];
+  plan.pop_back();
+  EXPECT_THAT(error_of([&] { trajectory_of(walk::EpisodeContext(w), plan); }),
+              testing::StartsWith("the plan is illegal: "));
 }
 
 TEST(Trajectories, no_schedule_comes_twice) {

@@ -14,6 +14,8 @@ std::string_view transition_name(TransitionKind kind) {
       return "residual";
     case TransitionKind::gru:
       return "gru";
+    case TransitionKind::still:
+      return "still";
   }
   assert(false);
   return "";
@@ -29,6 +31,8 @@ std::unique_ptr<Transition<T>> make_transition(Parameters<T>& parameters, const 
       return make_residual(parameters, name, shape, random);
     case TransitionKind::gru:
       return make_gru(parameters, name, shape, random);
+    case TransitionKind::still:
+      return make_still<T>(shape);
   }
   assert(false);
   return nullptr;

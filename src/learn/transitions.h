@@ -14,5 +14,7 @@ std::unique_ptr<Transition<T>> make_residual(Parameters<T>& parameters, const st
 template <class T>
 std::unique_ptr<Transition<T>> make_gru(Parameters<T>& parameters, const std::string& name,
                                         const TransitionShape& shape, search::SplitMix& random);
+template <class T>
+std::unique_ptr<Transition<T>> make_still(const TransitionShape& shape);
 
 }  // namespace fuselage::learn

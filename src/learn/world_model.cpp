@@ -106,6 +106,43 @@ WorldModel::Predicted WorldModel::predict(const StateSequences& set, std::size_t
   return predicted;
 }
 
+Matrix<float> WorldModel::terminal(const StateSequences& set) const {
+  constexpr std::size_t at_once = 256;
+  Matrix<float> result(latent(), static_cast<Index>(set.sequences()));
+  MlpPass<float> pass;
+  RolloutPass<float> rolled;
+  Buffer<float> tokens, before, after, last;
+  Packing packing;
+  std::vector<int> lengths;
+  std::vector<std::size_t> starts;
+  for (std::size_t begin = 0; begin < set.sequences(); begin += at_once) {
+    const std::size_t end = std::min(set.sequences(), begin + at_once);
+    lengths.clear();
+    starts.clear();
+    for (std::size_t i = begin; i < end; ++i) {
+      lengths.push_back(static_cast<int>(set.length(i)));
+      starts.push_back(set.first_state(i));
+    }
+    packing.assign(lengths);
+    View<float> rows = tokens.shape(shape_.features, packing.tokens());
+    for (Index s = 0; s < packing.sequences(); ++s)
+      for (Index step = 0; step < packing.length(s); ++step)
+        lay_token(set, set.first[begin + static_cast<std::size_t>(s)] + static_cast<std::size_t>(step), rows,
+                  packing.column(s, step));
+    const Matrix<float> start = encode(set, starts);
+    const Rollout<float> rollout{.packing = &packing,
+                                 .start = start,
+                                 .actions = embedding_.forward(parameters_, rows, pass),
+                                 .before = before.shape(latent(), packing.tokens()),
+                                 .after = after.shape(latent(), packing.tokens())};
+    roll(*transition_, parameters_, rollout, rolled);
+    View<float> ends = last.shape(latent(), packing.sequences());
+    take_last(rollout, ends);
+    result.middleCols(static_cast<Index>(begin), packing.sequences()) = ends;
+  }
+  return result;
+}
+
 double retrieval_at(const WorldModel& model, const StateSequences& set, std::size_t horizon) {
   const WorldModel::Predicted predicted = model.predict(set, horizon);
   const std::vector<std::int64_t> identities = identities_of(set, predicted.states);

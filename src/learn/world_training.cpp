@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "fuselage/core/error.h"
 #include "fuselage/learn/flush_denormals.h"
@@ -20,9 +21,35 @@ AdamOptions adam_options(const WorldTrainingOptions& options) {
 WorldTraining::WorldTraining(WorldModel& model, const StateSequences& set,
                              const WorldTrainingOptions& options)
     : model_(model), set_(set), options_(options), adam_(model.parameters(), adam_options(options)) {
+  std::map<std::int64_t, std::vector<std::size_t>> workloads;
   for (std::size_t i = 0; i < set.sequences(); ++i)
-    if (set.length(i) > 0) usable_.push_back(i);
+    if (set.length(i) > 0) {
+      usable_.push_back(i);
+      workloads[set.groups[i]].push_back(i);
+    }
   if (usable_.empty()) fail("no sequence has a token; expected at least one");
+  for (auto& [workload, sequences] : workloads) together_.push_back(std::move(sequences));
+}
+
+std::vector<WorldTraining::Window> WorldTraining::windows(search::SplitMix& random) const {
+  std::vector<Window> chosen;
+  if (options_.workloads == 0) {
+    for (int i = 0; i < options_.sequences; ++i) {
+      const std::size_t sequence = usable_[random.below(usable_.size())];
+      chosen.push_back({sequence, random.below(set_.length(sequence))});
+    }
+    return chosen;
+  }
+  const int each = std::max(1, options_.sequences / options_.workloads);
+  for (int w = 0; w < options_.workloads; ++w) {
+    const std::vector<std::size_t>& sequences = together_[random.below(together_.size())];
+    const std::size_t begin = random.below(set_.length(sequences[random.below(sequences.size())]));
+    for (int i = 0; i < each; ++i) {
+      const std::size_t sequence = sequences[random.below(sequences.size())];
+      chosen.push_back({sequence, std::min(begin, set_.length(sequence) - 1)});
+    }
+  }
+  return chosen;
 }
 
 // Windows of the step: from a state chosen at random, and every state up to the horizon as a target. A
@@ -32,9 +59,8 @@ void WorldTraining::choose() {
   lengths_.clear();
   first_token_.clear();
   start_states_.clear();
-  for (int i = 0; i < options_.sequences; ++i) {
-    const std::size_t sequence = usable_[random.below(usable_.size())];
-    const std::size_t begin = random.below(set_.length(sequence));
+  const std::vector<Window> chosen = windows(random);
+  for (const auto& [sequence, begin] : chosen) {
     lengths_.push_back(static_cast<int>(
         std::min(set_.length(sequence) - begin, static_cast<std::size_t>(options_.horizon))));
     first_token_.push_back(set_.first[sequence] + begin);
@@ -46,12 +72,10 @@ void WorldTraining::choose() {
   target_groups_.assign(tokens, 0);
   for (Index s = 0; s < packing_.sequences(); ++s) {
     const auto at = static_cast<std::size_t>(s);
-    const auto sequence = static_cast<std::size_t>(
-        std::upper_bound(set_.first.begin(), set_.first.end(), first_token_[at]) - set_.first.begin() - 1);
     for (Index step = 0; step < packing_.length(s); ++step) {
       const auto column = static_cast<std::size_t>(packing_.column(s, step));
       target_states_[column] = start_states_[at] + static_cast<std::size_t>(step) + 1;
-      target_groups_[column] = set_.groups[sequence];
+      target_groups_[column] = set_.groups[chosen[at].sequence];
     }
   }
   identities_ = identities_of(set_, target_states_);
@@ -65,62 +89,76 @@ void WorldTraining::choose() {
     }
 }
 
-WorldTraining::Report WorldTraining::step() {
-  const FlushDenormals flush;
-  choose();
-  WorldModel& m = model_;
-  const Index tokens = packing_.tokens();
-  const Index d = m.latent();
-  Matrix<float> starts(m.shape_.facts, packing_.sequences());
-  Matrix<float> targets(m.shape_.facts, tokens);
-  Matrix<float> inputs(m.shape_.features, tokens);
-  m.lay_states(set_, start_states_, starts);
-  m.lay_states(set_, target_states_, targets);
+void WorldTraining::lay() {
+  const WorldModel& m = model_;
+  View<float> inputs = inputs_.shape(m.shape_.features, packing_.tokens());
+  m.lay_states(set_, start_states_, starts_.shape(m.shape_.facts, packing_.sequences()));
+  m.lay_states(set_, target_states_, targets_.shape(m.shape_.facts, packing_.tokens()));
   for (Index s = 0; s < packing_.sequences(); ++s)
     for (Index step = 0; step < packing_.length(s); ++step)
       m.lay_token(set_, first_token_[static_cast<std::size_t>(s)] + static_cast<std::size_t>(step), inputs,
                   packing_.column(s, step));
+}
 
-  MlpPass<float> start_pass;
-  MlpPass<float> target_pass;
-  MlpPass<float> action_pass;
-  RolloutPass<float> rollout_pass;
-  const View<float> start = m.encoder_.forward(m.parameters_, starts, start_pass);
-  const View<float> encoded = m.encoder_.forward(m.parameters_, targets, target_pass);
-  const View<float> actions = m.embedding_.forward(m.parameters_, inputs, action_pass);
-  Matrix<float> before(d, tokens);
-  Matrix<float> after(d, tokens);
-  const Rollout<float> rollout{
-      .packing = &packing_, .start = start, .actions = actions, .before = before, .after = after};
-  roll(*m.transition_, m.parameters_, rollout, rollout_pass);
+Rollout<float> WorldTraining::forward() {
+  const WorldModel& m = model_;
+  const View<float> start = m.encoder_.forward(m.parameters_, starts_.view(), start_pass_);
+  const View<float> actions = m.embedding_.forward(m.parameters_, inputs_.view(), action_pass_);
+  m.encoder_.forward(m.parameters_, targets_.view(), target_pass_);
+  const Rollout<float> rollout{.packing = &packing_,
+                               .start = start,
+                               .actions = actions,
+                               .before = before_.shape(m.latent(), packing_.tokens()),
+                               .after = after_.shape(m.latent(), packing_.tokens())};
+  roll(*m.transition_, m.parameters_, rollout, rollout_pass_);
+  return rollout;
+}
 
-  Matrix<float> d_after = Matrix<float>::Zero(d, tokens);
-  Matrix<float> d_encoded = Matrix<float>::Zero(d, tokens);
-  const LatentPairs<float> pairs{
-      .predicted = after, .target = encoded, .d_predicted = d_after, .d_target = d_encoded};
+double WorldTraining::losses() {
+  d_after_.shape(model_.latent(), packing_.tokens()).setZero();
+  d_encoded_.shape(model_.latent(), packing_.tokens()).setZero();
+  const LatentPairs<float> pairs{.predicted = after_.view(),
+                                 .target = target_pass_.outputs.back().view(),
+                                 .d_predicted = d_after_.view(),
+                                 .d_target = d_encoded_.view()};
+  WorldLosses with = options_.losses;
+  with.contrast.groups = target_groups_;
+  with.contrast.identities = identities_;
+  with.margin.negatives = negatives_;
+  double loss = 0;
+  if (with.matching.weight > 0) loss += with.matching.weight * match_states(pairs, with.matching);
+  if (with.contrast.weight > 0) loss += with.contrast.weight * contrast_states(pairs, with.contrast);
+  if (with.margin.weight > 0) loss += with.margin.weight * separate_states(pairs, with.margin);
+  return loss;
+}
+
+void WorldTraining::backward(const Rollout<float>& rollout) {
+  WorldModel& m = model_;
+  const Index d = m.latent();
+  d_before_.shape(d, packing_.tokens()).setZero();
+  roll_backward(*m.transition_, m.parameters_, rollout,
+                {.before = d_before_.view(),
+                 .after = d_after_.view(),
+                 .actions = d_actions_.shape(rollout.actions.rows(), packing_.tokens()),
+                 .start = d_start_.shape(d, packing_.sequences())},
+                rollout_pass_);
+  m.embedding_.backward(m.parameters_, inputs_.view(), d_actions_.view(), action_pass_);
+  m.encoder_.backward(m.parameters_, starts_.view(), d_start_.view(), start_pass_);
+  m.encoder_.backward(m.parameters_, targets_.view(), d_encoded_.view(), target_pass_);
+}
+
+WorldTraining::Report WorldTraining::step() {
+  const FlushDenormals flush;
+  choose();
+  lay();
+  const Rollout<float> rollout = forward();
   Report report;
-  WorldLosses losses = options_.losses;
-  losses.contrast.groups = target_groups_;
-  losses.contrast.identities = identities_;
-  losses.margin.negatives = negatives_;
-  if (losses.matching.weight > 0)
-    report.loss += losses.matching.weight * match_states(pairs, losses.matching);
-  if (losses.contrast.weight > 0)
-    report.loss += losses.contrast.weight * contrast_states(pairs, losses.contrast);
-  if (losses.margin.weight > 0) report.loss += losses.margin.weight * separate_states(pairs, losses.margin);
+  report.loss = losses();
   if (!std::isfinite(report.loss))
     fail("the loss of step {} is {}; expected a finite one: lower the rate", steps(), report.loss);
-  report.spread = latent_spread<float>(encoded);
-
-  Matrix<float> d_before = Matrix<float>::Zero(d, tokens);
-  Matrix<float> d_actions(actions.rows(), tokens);
-  Matrix<float> d_start(d, packing_.sequences());
-  roll_backward(*m.transition_, m.parameters_, rollout,
-                {.before = d_before, .after = d_after, .actions = d_actions, .start = d_start}, rollout_pass);
-  m.embedding_.backward(m.parameters_, inputs, d_actions, action_pass);
-  m.encoder_.backward(m.parameters_, starts, d_start, start_pass);
-  m.encoder_.backward(m.parameters_, targets, d_encoded, target_pass);
-  adam_.step(m.parameters_);
+  report.spread = latent_spread<float>(target_pass_.outputs.back().view());
+  backward(rollout);
+  adam_.step(model_.parameters_);
   return report;
 }
 

@@ -106,7 +106,7 @@ void Recorder::add_kernel(const PlanKernel& kernel, std::span<const NodeId> resi
 std::optional<Trajectory> Recorder::record(const Plan& plan) const {
   const Simulation checked =
       simulate(context_.graph(), context_.hardware(), plan, {.rules = Rules::seed_honest});
-  if (checked.fault) throw std::logic_error("a sampled plan is illegal: " + checked.fault->message);
+  if (checked.fault) fail("the plan is illegal: {}", checked.fault->message);
   Trajectory one;
   std::span<const NodeId> resident;
   for (std::size_t k = 0; k < plan.size(); ++k) {
@@ -158,20 +158,21 @@ class Drawing {
         recorder_(context_),
         best_(solve(workload, {.rules = Rules::seed_honest, .budget = {.steps = proof_steps}})) {}
 
-  std::optional<learn::TrajectoryGroup> group(const Workload& workload) {
+  std::optional<DrawnSchedules> all(const Workload& workload) {
     if (!best_.found) return std::nullopt;
-    learn::TrajectoryGroup group = {.graph_hash = graph_hash(workload.graph),
-                                    .name = workload.name,
-                                    .mean_cycles = recorder_.features().mean_cycles(),
-                                    .best = best_.latency,
-                                    .proven = best_.proof == search::Proof::optimal};
+    DrawnSchedules drawn;
+    learn::TrajectoryGroup& group = drawn.group;
+    group = {.graph_hash = graph_hash(workload.graph),
+             .name = workload.name,
+             .mean_cycles = recorder_.features().mean_cycles(),
+             .best = best_.latency,
+             .proven = best_.proof == search::Proof::optimal};
     group.split = learn::split_of(group.graph_hash);
     group.workload.resize(walk::workload_schema().size());
     recorder_.features().workload(group.workload);
-    for (int i = 0; i < options_.schedules; ++i)
-      if (auto one = draw(sampler_of(i, options_.schedules))) group.schedules.push_back(std::move(*one));
+    for (int i = 0; i < options_.schedules; ++i) draw(sampler_of(i, options_.schedules), drawn);
     if (group.schedules.size() < 2) return std::nullopt;
-    return group;
+    return drawn;
   }
 
  private:
@@ -194,17 +195,18 @@ class Drawing {
     return play(context_, Rules::seed_honest, actions);
   }
 
-  std::optional<Trajectory> draw(Sampler sampler) {
+  void draw(Sampler sampler, DrawnSchedules& drawn) {
     for (int attempt = 0; attempt < (sampler == Sampler::optimal ? 1 : tries); ++attempt) {
-      const Plan plan = plan_of(sampler);
+      Plan plan = plan_of(sampler);
       if (!seen_.insert(key_of(plan)).second) continue;
       std::optional<Trajectory> one = recorder_.record(plan);
       if (!one) continue;
       one->sampler = sampler;
       if (options_.regret) one->regret = recorder_.regrets(plan);
-      return one;
+      drawn.group.schedules.push_back(std::move(*one));
+      drawn.plans.push_back(std::move(plan));
+      return;
     }
-    return std::nullopt;
   }
 
   static std::string key_of(const Plan& plan) {
@@ -256,12 +258,22 @@ std::string graph_hash(const Graph& graph) {
   return hash.hex_digest();
 }
 
-std::optional<learn::TrajectoryGroup> trajectories(const Workload& workload,
-                                                   const TrajectoryOptions& options) {
+std::optional<DrawnSchedules> draw_schedules(const Workload& workload, const TrajectoryOptions& options) {
   if (options.schedules < 2)
     fail("schedules: {} is too few; expected 2 or more: one alone can't be compared", options.schedules);
   Drawing drawing(workload, options);
-  return drawing.group(workload);
+  return drawing.all(workload);
+}
+
+std::optional<learn::TrajectoryGroup> trajectories(const Workload& workload,
+                                                   const TrajectoryOptions& options) {
+  std::optional<DrawnSchedules> drawn = draw_schedules(workload, options);
+  if (!drawn) return std::nullopt;
+  return std::move(drawn->group);
+}
+
+std::optional<learn::Trajectory> trajectory_of(const walk::EpisodeContext& context, const Plan& plan) {
+  return Recorder(context).record(plan);
 }
 
 learn::TrajectorySchemas walk_schemas() {

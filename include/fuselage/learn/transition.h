@@ -1,5 +1,5 @@
 // How a latent vector changes when something is done: z' = f(z, a), the model's stand-in for executing a
-// kernel. Three of them behind one interface, to be compared:
+// kernel. Four of them behind one interface, to be compared:
 //
 // - transh: what TransH does for relations of a knowledge graph (Wang, Zhang, Feng, Chen, "Knowledge graph
 //   embedding by translating on hyperplanes", 2014). The action gives a hyperplane w and a translation r:
@@ -9,6 +9,7 @@
 // 2014),
 //   in the form whose reset gate acts after the product: r = σ(P_r a + U_r z), u = σ(P_u a + U_u z),
 //   n = tanh(P_n a + r ∘ (U_n z + c)), z' = (1 − u) ∘ n + u ∘ z; each P with a bias.
+// - still: z' = z, which remembers nothing: a baseline, and no parameters.
 //
 // A step is split in two. What an action means whatever the latent is `projected` for all tokens in one
 // product; only the rest is done step by step. All batches have a column for a sample: d rows for latents, e
@@ -57,7 +58,7 @@ class Transition {
                                 const ConstView<T>& d_projected, View<T> d_actions) const = 0;
 };
 
-enum class TransitionKind { transh, residual, gru };
+enum class TransitionKind { transh, residual, gru, still };
 
 std::string_view transition_name(TransitionKind kind);
 

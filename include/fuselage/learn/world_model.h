@@ -62,7 +62,10 @@ struct WorldTrainingOptions {
   std::uint64_t seed = 0;
   std::int64_t steps = 2000;
   int sequences = 64;  // of a batch
-  int horizon = 16;    // tokens that are rolled, at most, from a state chosen at random
+  // That they come from; their windows then begin at the same state number, so that states which differ by
+  // what was done, not by when, have to be told apart. 0: from anywhere, each from its own.
+  int workloads = 0;
+  int horizon = 16;  // tokens that are rolled, at most, from a state chosen at random
   double warm_up = 0.05;
   AdamOptions adam = {};  // warm_up and total follow from the above
   WorldLosses losses = {};
@@ -88,6 +91,8 @@ class WorldModel {
     std::vector<std::int64_t> groups;  // their workloads
   };
   Predicted predict(const StateSequences& set, std::size_t horizon) const;
+  // What comes of the first state of every sequence after all its tokens [d x sequences].
+  Matrix<float> terminal(const StateSequences& set) const;
 
  private:
   friend class WorldTraining;
@@ -121,13 +126,23 @@ class WorldTraining {
   Report step();
 
  private:
+  struct Window {
+    std::size_t sequence = 0;
+    std::size_t begin = 0;
+  };
+  std::vector<Window> windows(search::SplitMix& random) const;
   void choose();
+  void lay();
+  Rollout<float> forward();
+  double losses();
+  void backward(const Rollout<float>& rollout);
 
   WorldModel& model_;
   const StateSequences& set_;
   WorldTrainingOptions options_;
   Adam<float> adam_;
-  std::vector<std::size_t> usable_;  // sequences with a token
+  std::vector<std::size_t> usable_;                 // sequences with a token
+  std::vector<std::vector<std::size_t>> together_;  // the same by workload
   // Of the batch: windows, and the states along them.
   std::vector<int> lengths_;
   std::vector<std::size_t> first_token_;
@@ -137,6 +152,10 @@ class WorldTraining {
   std::vector<std::int64_t> identities_;  // equal states have equal ones
   std::vector<std::int64_t> negatives_;
   Packing packing_;
+  Buffer<float> starts_, targets_, inputs_;  // standardised
+  Buffer<float> before_, after_, d_before_, d_after_, d_encoded_, d_actions_, d_start_;
+  MlpPass<float> start_pass_, target_pass_, action_pass_;
+  RolloutPass<float> rollout_pass_;
 };
 
 // How often a predicted latent is nearest to its own state among the states of its workload that others of

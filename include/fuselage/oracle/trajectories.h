@@ -7,9 +7,12 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "fuselage/graph/graph.h"
 #include "fuselage/learn/trajectory_file.h"
+#include "fuselage/walk/episode.h"
+#include "fuselage/walk/plan.h"
 
 namespace fuselage::oracle {
 
@@ -44,6 +47,17 @@ struct TrajectoryOptions {
 // without falling back.
 std::optional<learn::TrajectoryGroup> trajectories(const Workload& workload,
                                                    const TrajectoryOptions& options);
+
+// The same with the plans themselves, to do something else to them.
+struct DrawnSchedules {
+  learn::TrajectoryGroup group = {};
+  std::vector<walk::Plan> plans = {};  // by schedule
+};
+std::optional<DrawnSchedules> draw_schedules(const Workload& workload, const TrajectoryOptions& options);
+
+// One plan as rows and costs, under `seed_honest`; its sampler and regret are not set. None for a plan in
+// which a kernel falls back to its members: it has no prefix costs. Error for a plan that isn't legal.
+std::optional<learn::Trajectory> trajectory_of(const walk::EpisodeContext& context, const walk::Plan& plan);
 
 learn::TrajectorySchemas walk_schemas();
 
