@@ -13,6 +13,7 @@
 #include "fuselage/search/local.h"
 #include "fuselage/search/portfolio.h"
 #include "fuselage/walk/baseline.h"
+#include "guided.h"
 #include "run_engine.h"
 
 namespace fuselage::oracle {
@@ -145,7 +146,10 @@ Outcome improve(const walk::WalkProblem& problem, const SolveOptions& options, I
   return search::local(problem, std::move(start.plan), local);
 }
 
-Outcome find_plan(const walk::WalkProblem& problem, const SolveOptions& options, const Incumbent& start) {
+Outcome find_plan(const walk::WalkProblem& problem, const walk::RunTable& runs, const Workload& workload,
+                  const SolveOptions& options, const Incumbent& start) {
+  if (options.guide)
+    return find_guided(problem, walk::Features(workload.graph, workload.hardware, runs), options, start);
   switch (options.engine) {
     case Engine::local:
       return improve(problem, options, start);
@@ -204,12 +208,12 @@ void find(Solution& solution, const Workload& workload, const walk::RunTable& ru
   SolveOptions rest = options;
   const double set_up = seconds_per_node * workload.graph.size();
   if (space.tight_bounds || options.budget.wall_seconds - clock.seconds() < set_up)
-    return settle(solution, problem, find_plan(problem, rest, start));
+    return settle(solution, problem, find_plan(problem, runs, workload, rest, start));
   space.tight_bounds = true;
   const walk::WalkProblem tight(workload.graph, workload.hardware, runs, space);
   tell(tight);
   rest.budget.wall_seconds -= clock.seconds();
-  settle(solution, tight, find_plan(tight, rest, start));
+  settle(solution, tight, find_plan(tight, runs, workload, rest, start));
 }
 
 }  // namespace
@@ -243,7 +247,17 @@ walk::Plan play(const walk::EpisodeContext& context, Rules rules, std::span<cons
   return plan;
 }
 
+// A guide is trained on one rule set, and its features are of runs of the order.
+void check_guide(const SolveOptions& options) {
+  if (!options.guide) return;
+  if (options.engine != Engine::automatic && options.engine != Engine::beam && options.engine != Engine::mcts)
+    fail("guide: the engine {} takes none; expected auto, beam or mcts", name(options.engine));
+  if (options.rules != Rules::seed_honest)
+    fail("guide: trained under the rules seed-honest; expected no guide under {}", walk::name(options.rules));
+}
+
 Solution solve(const Workload& workload, const SolveOptions& options) {
+  check_guide(options);
   Solution solution;
   solution.engine = name(options.engine);
   const walk::RunTable runs(workload.graph, workload.hardware);

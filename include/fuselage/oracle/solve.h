@@ -12,6 +12,7 @@
 #include "fuselage/core/budget.h"
 #include "fuselage/graph/graph.h"
 #include "fuselage/oracle/objective.h"
+#include "fuselage/oracle/walk_guide.h"
 #include "fuselage/search/monitor.h"
 #include "fuselage/search/outcome.h"
 #include "fuselage/walk/plan.h"
@@ -44,6 +45,9 @@ struct SolveOptions {
   std::uint64_t seed = 0;  // of mcts, local and the portfolio
   int threads = 1;         // the plan may depend on it where a budget ends the search
   search::Monitor* monitor = nullptr;
+  // Of automatic, beam and mcts, in fixed order; must outlive the search. What is proven never rests on it.
+  const WalkModels* guide = nullptr;
+  WalkGuideOptions guide_options = {};
 };
 
 struct Solution {

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -137,15 +138,15 @@ class Portfolio {
 
   void add_others() {
     auto beam = std::make_unique<Hired<BeamSearch<P, G>>>(
-        "beam", budget(0.2), options_.round_steps, problem_, guide_,
+        "beam", budget(0.2), options_.round_steps, problem_, guides_.emplace_back(guide_),
         BeamOptions{.width = unlimited, .threads = options_.threads}, start_);
     workers_.push_back(std::move(beam));
     const int pairs = std::max(1, (options_.threads - 1) / 2);
     for (int i = 0; i < pairs; ++i) {
       const std::uint64_t seed = options_.seed + static_cast<std::uint64_t>(i);
-      workers_.push_back(std::make_unique<Hired<MctsTree<P, G>>>("mcts", budget(0.3 / pairs),
-                                                                 options_.round_steps, problem_, guide_,
-                                                                 MctsOptions{.seed = seed}, start_));
+      workers_.push_back(std::make_unique<Hired<MctsTree<P, G>>>(
+          "mcts", budget(0.3 / pairs), options_.round_steps, problem_, guides_.emplace_back(guide_),
+          MctsOptions{.seed = seed}, start_));
       if constexpr (HasNeighbours<P>)
         if (best_.found())
           workers_.push_back(std::make_unique<Hired<LocalSearch<P>>>(
@@ -284,6 +285,7 @@ class Portfolio {
 
   const P& problem_;
   G& guide_;
+  std::deque<G> guides_;  // a copy for each worker, since they run at once
   PortfolioOptions options_;
   State start_;
   Meter clock_{Budget{}};
