@@ -24,6 +24,7 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr std::uint64_t root_share = 10;  // completions' steps that the first searches get
 constexpr double follow = 0.6;            // share of the moves that are the best known
 constexpr double stray = 0.15;            // of those that are any
+constexpr double fair_regret = 0.5;       // mean op times: what the others lose at most
 
 // The best completions found of the states of one problem.
 class Completions {
@@ -42,7 +43,11 @@ class Completions {
     entry(start).searched = true;
   }
 
-  // Of the cheapest completion known; searches for one if nobody has from here.
+  // Of the cheapest completion known; infinite: none is.
+  double known(const State& state) {
+    return problem_.progress(state) >= problem_.horizon() ? 0 : entry(state).best;
+  }
+  // The same; searches for one if nobody has from here.
   double of(const State& state) {
     if (problem_.progress(state) >= problem_.horizon()) return 0;
     Entry& known = entry(state);
@@ -105,14 +110,12 @@ class Collector {
         rows_(features),
         options_(options),
         random_(options.seed ^ 0x9e3779b97f4a7c15ULL),
-        completions_(problem, options) {}
+        completions_(problem, options),
+        stride_(1 + static_cast<std::size_t>(problem.instance().op_count()) / 2 / options.most_states) {}
 
   void run() {
     completions_.search_from_start();
-    for (int episode = 0; episode < options_.episodes; ++episode) {
-      if (completions_.steps() > options_.most_steps) break;
-      run_episode(episode);
-    }
+    for (int episode = 0; episode < options_.episodes && !spent(); ++episode) run_episode(episode);
   }
 
   void write(Decisions& out) {
@@ -121,115 +124,122 @@ class Collector {
   }
 
  private:
+  struct Candidate {
+    GridKernel kernel;
+    double price = 0;
+    State after;
+    double guess = 0;  // of the cost of a schedule that takes it
+  };
   struct Visit {
     State state;
-    std::vector<GridKernel> kernels;
-    std::vector<double> prices;
-    std::vector<State> after;
+    std::vector<Candidate> candidates = {};
   };
+
+  bool spent() const { return completions_.steps() > options_.most_steps; }
 
   // The first keeps to what is best, the last to what the policy says, others wander.
   void run_episode(int episode) {
-    const bool best_only = episode == 0;
     const bool by_policy = options_.policy && episode + 1 == options_.episodes;
-    State state = problem_.initial();
-    const std::size_t offset = random_.below(stride());
-    for (std::size_t at = 0; problem_.progress(state) < problem_.horizon(); ++at) {
-      if (completions_.steps() > options_.most_steps) return;
-      const Visit visit = look(state);
-      if (visit.kernels.empty()) return;
-      std::size_t next = 0;
-      std::size_t wanted = 0;
-      if (by_policy) {
-        next = wanted = policy_choice(visit);
-      } else {
-        const std::vector<double> costs = costs_of(visit);
-        wanted = static_cast<std::size_t>(std::min_element(costs.begin(), costs.end()) - costs.begin());
-        next = choose(costs, wanted, best_only);
-      }
-      if ((at + offset) % stride() == 0) keep(visit, wanted);
-      state = visit.after[next];
+    Visit visit{.state = problem_.initial()};
+    const std::size_t offset = random_.below(stride_);
+    for (std::size_t at = 0; problem_.progress(visit.state) < problem_.horizon(); ++at) {
+      list(visit);
+      if (visit.candidates.empty()) return;
+      const std::size_t choice = by_policy ? policy_choice(visit) : 0;
+      const State chosen = visit.candidates[choice].after;
+      thin(visit, choice);
+      const std::vector<double> costs = costs_of(visit);
+      if (spent()) return;
+      const State next = by_policy ? chosen : visit.candidates[choose(costs, episode == 0)].after;
+      if ((at + offset) % stride_ == 0 && costs.size() > 1) visits_.push_back(std::move(visit));
+      visit = {.state = next};
     }
-  }
-  std::size_t stride() const {
-    return 1 + static_cast<std::size_t>(problem_.instance().op_count()) / 2 / options_.most_states;
   }
 
-  Visit look(const State& state) {
-    Visit visit{.state = state, .kernels = {}, .prices = {}, .after = {}};
-    std::vector<GridKernel> kernels;
-    problem_.kernels(state, kernels);
-    for (const GridKernel& kernel : kernels) {
-      const double price = problem_.price(state, kernel);
+  void list(Visit& visit) {
+    problem_.kernels(visit.state, kernels_);
+    for (const GridKernel& kernel : kernels_) {
+      const double price = problem_.price(visit.state, kernel);
       if (price == infinity) continue;
-      visit.kernels.push_back(kernel);
-      visit.prices.push_back(price);
-      visit.after.push_back(problem_.apply(state, kernel));
+      State after = problem_.apply(visit.state, kernel);
+      const double guess = price + std::min(completions_.known(after), problem_.estimate(after));
+      visit.candidates.push_back({kernel, price, std::move(after), guess});
     }
-    return visit;
+  }
+
+  // As many as are wanted: what is known to be best, what the policy chose, half of what looks best, and
+  // others at random; in canonical order.
+  void thin(Visit& visit, std::size_t choice) {
+    const std::size_t most = options_.most_candidates;
+    std::vector<Candidate>& all = visit.candidates;
+    if (all.size() <= most) return;
+    std::vector<std::size_t> places(all.size());
+    std::iota(places.begin(), places.end(), std::size_t{0});
+    const auto cost = [&](std::size_t i) { return all[i].price + completions_.known(all[i].after); };
+    const std::size_t best =
+        *std::min_element(places.begin(), places.end(), [&](auto a, auto b) { return cost(a) < cost(b); });
+    std::stable_sort(places.begin(), places.end(), [&](std::size_t a, std::size_t b) {
+      const auto rank = [&](std::size_t i) { return i == best || i == choice ? -1.0 : all[i].guess; };
+      return rank(a) < rank(b);
+    });
+    for (std::size_t i = most / 2; i < most; ++i)
+      std::swap(places[i], places[i + random_.below(places.size() - i)]);
+    places.resize(most);
+    std::sort(places.begin(), places.end());
+    std::vector<Candidate> kept;
+    for (std::size_t i : places) kept.push_back(std::move(all[i]));
+    all = std::move(kept);
   }
 
   std::vector<double> costs_of(const Visit& visit) {
     std::vector<double> costs;
-    for (std::size_t i = 0; i < visit.kernels.size(); ++i)
-      costs.push_back(visit.prices[i] + completions_.of(visit.after[i]));
+    for (const Candidate& c : visit.candidates) {
+      if (spent()) break;
+      costs.push_back(c.price + completions_.of(c.after));
+    }
     return costs;
   }
 
-  std::size_t choose(std::span<const double> costs, std::size_t best, bool best_only) {
+  std::size_t choose(std::span<const double> costs, bool best_only) {
+    const auto best = static_cast<std::size_t>(std::min_element(costs.begin(), costs.end()) - costs.begin());
     const double draw = best_only ? 0 : random_.unit();
     if (draw < follow) return best;
     if (draw >= 1 - stray) return random_.below(costs.size());
     std::vector<std::size_t> fair;
     for (std::size_t i = 0; i < costs.size(); ++i)
-      if (costs[i] <= costs[best] + 0.5 * features_.mean_time()) fair.push_back(i);
+      if (costs[i] <= costs[best] + fair_regret * features_.mean_time()) fair.push_back(i);
     return fair.empty() ? best : fair[random_.below(fair.size())];
   }
 
   std::size_t policy_choice(const Visit& visit) {
-    numbers_.resize(visit.kernels.size() * grid::DecisionRows::width());
-    rows_.fill(visit.state, visit.kernels, numbers_);
-    scores_.resize(visit.kernels.size());
+    fill(visit);
+    scores_.resize(visit.candidates.size());
     const Eigen::Map<const learn::Matrix<float>> rows(numbers_.data(),
                                                       static_cast<learn::Index>(grid::DecisionRows::width()),
-                                                      static_cast<learn::Index>(visit.kernels.size()));
+                                                      static_cast<learn::Index>(scores_.size()));
     options_.policy->score(rows, scores_, scratch_);
     return static_cast<std::size_t>(std::max_element(scores_.begin(), scores_.end()) - scores_.begin());
   }
 
-  // So many candidates, `wanted` among them, in canonical order.
-  void keep(const Visit& visit, std::size_t wanted) {
-    if (visit.kernels.size() < 2) return;
-    std::vector<std::size_t> places(visit.kernels.size());
-    std::iota(places.begin(), places.end(), std::size_t{0});
-    if (places.size() > options_.most_candidates) {
-      std::swap(places[0], places[wanted]);
-      for (std::size_t i = 1; i < options_.most_candidates; ++i)
-        std::swap(places[i], places[i + random_.below(places.size() - i)]);
-      places.resize(options_.most_candidates);
-      std::sort(places.begin(), places.end());
-    }
-    Visit kept{.state = visit.state, .kernels = {}, .prices = {}, .after = {}};
-    for (std::size_t i : places) {
-      kept.kernels.push_back(visit.kernels[i]);
-      kept.prices.push_back(visit.prices[i]);
-      kept.after.push_back(visit.after[i]);
-    }
-    costs_of(kept);
-    visits_.push_back(std::move(kept));
+  // The rows of all candidates into numbers_.
+  void fill(const Visit& visit) {
+    kernels_.clear();
+    for (const Candidate& c : visit.candidates) kernels_.push_back(c.kernel);
+    numbers_.resize(kernels_.size() * grid::DecisionRows::width());
+    rows_.fill(visit.state, kernels_, numbers_);
   }
 
   void write(const Visit& visit, Decisions& out) {
-    const std::vector<double> costs = costs_of(visit);
+    std::vector<double> costs;
+    for (const Candidate& c : visit.candidates) costs.push_back(c.price + completions_.known(c.after));
     const double best = *std::min_element(costs.begin(), costs.end());
     if (best == infinity) return;
     for (double cost : costs) {
       const double regret = (cost - best) / features_.mean_time();
       out.regret.push_back(cost - best > 1e-9 * best ? std::min(regret, hopeless) : 0);
     }
-    const std::size_t begin = out.rows.size();
-    out.rows.resize(begin + out.width * costs.size());
-    rows_.fill(visit.state, visit.kernels, std::span(out.rows).subspan(begin));
+    fill(visit);
+    out.rows.insert(out.rows.end(), numbers_.begin(), numbers_.end());
     out.sizes.push_back(static_cast<std::uint32_t>(costs.size()));
   }
 
@@ -239,7 +249,9 @@ class Collector {
   const GridDecisionOptions& options_;
   search::SplitMix random_;
   Completions completions_;
+  std::size_t stride_;  // one state of so many is kept
   std::vector<Visit> visits_;
+  std::vector<GridKernel> kernels_;
   std::vector<float> numbers_;
   std::vector<float> scores_;
   learn::FlatTreesScratch scratch_;

@@ -46,7 +46,7 @@ struct GridDecisionOptions {
   std::size_t most_states = 12;           // of an episode, spread over it
   std::size_t most_candidates = 48;       // of a state; drawn from those there are, the best among them
   std::uint64_t completion_steps = 1500;  // kernels priced for a completion, about
-  std::uint64_t most_steps = 2'000'000;   // of the problem; what is not done then is left out
+  std::uint64_t most_steps = 600'000;     // of the problem; what is not done then is left out
   std::uint64_t seed = 0;
   // Whose choices the last episode follows instead of those that are best; none: nobody's.
   const learn::FlatTrees* policy = nullptr;
