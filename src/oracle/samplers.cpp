@@ -218,8 +218,13 @@ std::vector<Action> Samplers::mutated(const Plan& plan) {
   Plan changed = plan;
   do change(changed);
   while (random_.below(2) == 0);
-  for (PlanKernel& kernel : changed) tidy(kernel, context_.graph());
-  return legal_actions(context_, changed);
+  return mended(changed);
+}
+
+std::vector<Action> Samplers::mended(const Plan& plan) const {
+  Plan tidied = plan;
+  for (PlanKernel& kernel : tidied) tidy(kernel, context_.graph());
+  return legal_actions(context_, tidied);
 }
 
 }  // namespace fuselage::oracle

@@ -10,7 +10,7 @@
 namespace fuselage::oracle {
 namespace {
 
-constexpr std::size_t elite_size = 16;  // measured plans that have offspring
+constexpr std::size_t elite_size = 24;  // measured plans that have offspring
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
 void expect_at_least_one(const char* option, int value) {
@@ -47,9 +47,15 @@ class Tuning {
     std::erase_if(order, [&](std::size_t i) { return seen_[i].latency == infinity; });
     std::stable_sort(order.begin(), order.end(),
                      [&](std::size_t a, std::size_t b) { return seen_[a].latency < seen_[b].latency; });
-    if (order.size() > elite_size) order.resize(elite_size);
     std::vector<const walk::Plan*> plans;
-    for (std::size_t i : order) plans.push_back(&seen_[i].candidate.plan);
+    double last = 0;
+    for (std::size_t i : order) {
+      if (plans.size() == elite_size) break;
+      // Many plans differ in what costs nothing: one of each latency is enough.
+      if (seen_[i].latency <= last * (1 + 1e-9)) continue;
+      last = seen_[i].latency;
+      plans.push_back(&seen_[i].candidate.plan);
+    }
     return plans;
   }
 

@@ -31,6 +31,10 @@ class Samplers {
   // node handed over, the next tile, one tensor more or less retained.
   std::vector<walk::Action> mutated(const walk::Plan& plan);
 
+  // The plan itself as far as it is legal: entries that a kernel may not retain are left out, what doesn't
+  // fit retains less, the last entries first, or takes smaller tiles.
+  std::vector<walk::Action> mended(const walk::Plan& plan) const;
+
  private:
   struct Habits {
     double fuse = 0.5;

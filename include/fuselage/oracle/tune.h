@@ -30,7 +30,7 @@ struct Trial {
 struct TuneOptions {
   int trials = 64;
   int batch = 8;        // plans measured at once
-  int proposals = 32;   // for every plan measured, if there is a filter
+  int proposals = 64;   // for every plan measured, if there is a filter
   int generations = 2;  // in which they are proposed, each from the best of those before
   std::uint64_t seed = 0;
   const std::atomic<bool>* cancel = nullptr;  // set by somebody else: stop soon

@@ -32,6 +32,10 @@ class Proposals {
 
  private:
   std::vector<walk::Action> think(std::span<const walk::Plan* const> parents);
+  // Retains something else: in a fast memory that is full, one tensor more is never legal.
+  walk::Plan exchanged(const walk::Plan& plan);
+  // The nodes of some neighbouring kernels, grouped and tiled anew.
+  walk::Plan regrouped(const walk::Plan& plan);
   const walk::Plan& parent(std::span<const walk::Plan* const> parents);
 
   const walk::EpisodeContext& context_;
