@@ -26,8 +26,10 @@ class Tuning {
   Tuned run() {
     while (left() > 0) {
       if (is_cancelled()) return finish(TuneStop::cancelled);
-      std::vector<Candidate> batch = choose(std::min(left(), static_cast<std::size_t>(options_.batch)));
+      // Whole batches, whatever is left: so more trials only go on where fewer stopped.
+      std::vector<Candidate> batch = choose(static_cast<std::size_t>(options_.batch));
       if (batch.empty()) return finish(TuneStop::exhausted);
+      if (batch.size() > left()) batch.resize(left());
       if (!measure(std::move(batch))) return finish(TuneStop::cancelled);
       if (options_.progress) options_.progress(tuned_.trials);
     }
