@@ -37,6 +37,9 @@ A grid problem is a file in the JSON of the MLSys 2026 contest ("widths", "op_ty
 of fusionops. Its plan is the contest's solution, with the latencies that the judge finds; check it with
 'fuselage evaluate'. Latencies are in the problem's time units, and the gap is part of the proof column.
 
+With --guide a learned model chooses which kernels are priced: far fewer, at the risk of missing the best
+(models/default/README.md has the figures). Only auto's prover, which it doesn't guide, proves anything.
+
 Exit code: 0, also when a budget ended; 1 if a budget or a baseline ended without any plan;
 2 for bad input and for graphs that have no schedule (the others are still done).
 
@@ -47,12 +50,15 @@ Examples:
   fuselage search task4_mixed --engine beam --width 64 --price traffic=0.1
   fuselage search task4_mixed --pareto traffic
   fuselage search task2_residual --set slow_mem_bandwidth=12 --set max_fusion_depth=3
+  fuselage search graphs.jsonl --engine beam --width 8 --guide models/default --keep 4
   fuselage generate --ops 40 --difficulty expert --seed 7 | fuselage search -
 Examples of grid problems:
   fuselage search problem.json --time 15 --out solution.json
   fuselage search problem.json --compute native-k --co-consumers --engine beam --width 64
   fuselage search all --family grid --rules fusionops
   fuselage search task3_matmul --steps 100000 --json)";
+
+using nlohmann::ordered_json;
 
 walk::PlanFile plan_file(const Workload& workload, const oracle::Solution& solution,
                          const oracle::SolveOptions& options) {
@@ -159,6 +165,16 @@ std::string plans_line(const std::vector<Answer>& answers, const std::string& ou
   return fmt::format("{} plan{} written to {}\n", written, written == 1 ? "" : "s", out);
 }
 
+ordered_json guide_json(const SearchOptions& options) {
+  if (!options.bundle) return nullptr;
+  const oracle::WalkGuideOptions& guide = options.solve.guide_options;
+  return {{"bundle", options.bundle->path},
+          {"keep", guide.keeping.most},
+          {"margin", guide.keeping.margin},
+          {"rank_by", guide.value ? "model" : "bound"},
+          {"lookahead", guide.lookahead}};
+}
+
 int search_walk(const std::vector<Workload>& workloads, const SearchOptions& options) {
   if (options.solve.order == walk::Order::free && options.solve.rules != walk::Rules::physical)
     fail("--order: free does not exist under the rules {}; expected --rules physical with it",
@@ -175,7 +191,9 @@ int search_walk(const std::vector<Workload>& workloads, const SearchOptions& opt
                      .store = SearchStore(options.store, !options.no_store)};
   const std::vector<Answer> answers = search_all(workloads, session);
   if (options.json) {
-    write_stdout(dump(search_json(answers, options.solve)));
+    auto json = search_json(answers, options.solve);
+    json["guide"] = guide_json(options);
+    write_stdout(dump(json));
   } else {
     write_stdout(search_table(answers, options.solve));
     if (!options.out.empty()) write_stdout(plans_line(answers, options.out));
@@ -199,6 +217,7 @@ int search(SearchOptions options, const CLI::App& command) {
   if (targets.family == Family::walk && !options.family.rules.empty())
     options.solve.rules = std::get<walk::Rules>(options.family.rules.front());
   set_engine(options);
+  set_guide(options, targets.family);
   return targets.family == Family::walk ? search_walk(targets.workloads, options)
                                         : search_grid(targets.problems, options);
 }

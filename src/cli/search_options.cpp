@@ -102,6 +102,7 @@ void add_search_options(CLI::App& app, SearchOptions& options) {
   add_target_options(app, options.targets);
   add_rules_options(app, options);
   add_engine_options(app, options);
+  add_guide_options(app, options.guide);
   add_space_option(app, options);
   add_objective_options(app, options);
   add_budget_options(app, options);
@@ -120,6 +121,22 @@ void set_engine(SearchOptions& options) {
   budget.cancel = &stop_on_interrupt();
 }
 
+void set_guide(SearchOptions& options, Family family) {
+  options.bundle = read_guide(options.guide);
+  if (!options.bundle) return;
+  if (options.solve.order == walk::Order::free || !options.pareto.empty())
+    fail(
+        "--guide: goes with neither --order free nor --pareto; expected a search in fixed order for one "
+        "plan");
+  const bool is_there =
+      family == Family::walk ? options.bundle->manifest.walk : options.bundle->manifest.grid;
+  if (!is_there)
+    fail("--guide: {}: has no models of the {} family; expected a bundle that has", options.bundle->path,
+         family == Family::walk ? "walk" : "grid");
+  if (family == Family::walk) options.solve.guide = &options.bundle->walk;
+  options.solve.guide_options = walk_guide_options(options.guide);
+}
+
 void refuse_foreign_options(const CLI::App& app, Family family) {
   if (family == Family::walk) {
     refuse_options(app, {"--compute", "--co-consumers"}, only_mlsys);
@@ -129,6 +146,8 @@ void refuse_foreign_options(const CLI::App& app, Family family) {
     return;
   }
   refuse_options(app, {"--hardware", "--set"}, only_walk_machines);
+  refuse_options(app, {"--rank-by", "--lookahead"},
+                 "is about walk graphs; expected no such option with grid problems, whose guide only ranks");
   refuse_options(app, {"--order", "--price", "--pareto"},
                  "is about walk graphs; expected no such option with grid problems, whose kernels run in "
                  "any order and whose plans are compared by their latency");

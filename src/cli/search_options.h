@@ -2,12 +2,14 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 
 #include "families.h"
 #include "fuselage/grid/problem.h"
 #include "fuselage/oracle/solve.h"
+#include "guide_options.h"
 #include "targets.h"
 
 namespace CLI {
@@ -27,6 +29,8 @@ struct SearchOptions {
   std::optional<std::int64_t> width;
   std::optional<std::int64_t> seed;
   std::optional<std::int64_t> threads;
+  GuideOptions guide;
+  std::shared_ptr<const oracle::Bundle> bundle;  // what `guide` names
   std::string store;
   bool no_store = false;
   std::string pareto;
@@ -41,6 +45,9 @@ void add_search_options(CLI::App& app, SearchOptions& options);
 
 // Fills the parts of `solve` that are about engine and budget, Ctrl-C included, from what was given.
 void set_engine(SearchOptions& options);
+
+// Reads the bundle, if there is one, and puts its models of the family into `solve`.
+void set_guide(SearchOptions& options, Family family);
 
 // Error for options that have no meaning for the family of the targets.
 void refuse_foreign_options(const CLI::App& app, Family family);

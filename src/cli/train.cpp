@@ -10,13 +10,14 @@
 #include "fuselage/core/error.h"
 #include "fuselage/core/files.h"
 #include "fuselage/core/json.h"
-#include "fuselage/learn/schedule_training.h"
+#include "fuselage/oracle/bundle.h"
 #include "fuselage/oracle/trajectories.h"
-#include "interrupt.h"
 #include "options.h"
 #include "report_cells.h"
+#include "schedule_fit.h"
 #include "table.h"
 #include "terminal.h"
+#include "train_bundle.h"
 #include "train_config.h"
 #include "train_data.h"
 #include "units.h"
@@ -46,34 +47,25 @@ pairs of schedules of one graph that are in the right order, the mean over graph
 Ctrl-C the training stops after a step, and the same command goes on from there. The same configuration
 and data give the same model, byte for byte.
 
+With "bundle" instead of "data" everything that guides a search is trained, from the seed alone, and DIR
+becomes a bundle; models/config.json is how models/default was made (about ten minutes):
+
+  {"bundle": {"graphs": 520, "schedules": 48, "min_ops": 8, "max_ops": 32, "grid_problems": 240},
+   "seed": 1, "training": {"increments": 1}}
+
 Exit code: 0 trained; 1 interrupted; 2 bad input.
 
 Examples:
   fuselage trajectories --graphs 400 --seed 1 --out train.h5
   echo '{"data": ["train.h5"]}' > config.json
-  fuselage train config.json --out model && fuselage rank-eval model/scores.csv)";
-
-constexpr std::int64_t steps_between_saves = 200;
+  fuselage train config.json --out model && fuselage rank-eval model/scores.csv
+  fuselage train models/config.json --out my-bundle && fuselage model verify my-bundle)";
 
 struct TrainCommand {
   std::string config;
   std::string out;
   bool json = false;
 };
-
-// Of one epoch that has ended.
-struct Epoch {
-  double loss = 0;      // mean of its steps
-  double accuracy = 0;  // of validation; NaN without any
-};
-
-std::string csv_of(const std::vector<Epoch>& epochs) {
-  std::string text = "epoch,loss,validation_accuracy\n";
-  for (std::size_t i = 0; i < epochs.size(); ++i)
-    text += fmt::format("{},{},{}\n", i + 1, json_number(epochs[i].loss),
-                        std::isnan(epochs[i].accuracy) ? "" : json_number(epochs[i].accuracy));
-  return text;
-}
 
 class Trainer {
  public:
@@ -84,7 +76,7 @@ class Trainer {
     if (data_.of(Split::train).groups() == 0)
       fail("{}: no graph for training; expected some: draw more graphs", config_.data.front());
     // A directory that can't be written is known before the work is done.
-    write_file_atomically(out_ + "/training.csv", csv_of({}));
+    write_file_atomically(out_ + "/training.csv", epochs_csv({}));
   }
 
   // False: interrupted, and saved.
@@ -92,19 +84,10 @@ class Trainer {
     learn::ScheduleModel model(config_.model, config_.seed);
     const learn::Schedules& train = data_.of(Split::train);
     model.standardise(train);
-    learn::ScheduleTraining training(model, train, config_.training);
-    if (std::filesystem::exists(checkpoint())) resume(training);
-    const std::atomic<bool>& stop = stop_on_interrupt();
-    const Progress progress(static_cast<std::size_t>(training.total()));
-    while (!training.finished()) {
-      sum_ += training.step();
-      const std::int64_t done = training.steps();
-      if (done % training.steps_an_epoch() == 0) end_epoch(model, training.steps_an_epoch());
-      if (stop || done % steps_between_saves == 0) save(training);
-      if (stop) return false;
-      progress.show(static_cast<std::size_t>(done), words());
-    }
-    finish(model);
+    ScheduleFit fit(model, {.train = train, .validation = data_.of(Split::validation)}, config_.training,
+                    checkpoint());
+    if (!fit.run()) return false;
+    finish(model, fit.epochs());
     return true;
   }
 
@@ -113,13 +96,13 @@ class Trainer {
     for (const Split split : {Split::train, Split::validation, Split::test})
       table.add({std::string(learn::split_names[static_cast<std::size_t>(split)]),
                  std::to_string(data_.of(split).groups()), std::to_string(data_.of(split).schedules()),
-                 cell(accuracy_[static_cast<std::size_t>(split)])});
+                 accuracy_cell(accuracy_[static_cast<std::size_t>(split)])});
     return table.text();
   }
   ordered_json json() const {
     ordered_json json;
     json["out"] = out_;
-    json["epochs"] = epochs_.size();
+    json["epochs"] = config_.training.epochs;
     for (const Split split : {Split::train, Split::validation, Split::test}) {
       const auto at = static_cast<std::size_t>(split);
       ordered_json& entry = json["splits"][std::string(learn::split_names[at])];
@@ -133,57 +116,12 @@ class Trainer {
 
  private:
   std::string checkpoint() const { return out_ + "/checkpoint.safetensors"; }
-  static std::string cell(double accuracy) {
-    return std::isnan(accuracy) ? "-" : fmt::format("{:.4f}", accuracy);
-  }
-
-  double accuracy_of(const learn::ScheduleModel& model, Split split) const {
-    const learn::Schedules& set = data_.of(split);
-    return set.groups() == 0 ? std::numeric_limits<double>::quiet_NaN()
-                             : learn::ranking_accuracy(set, model.scores(set));
-  }
-
-  void end_epoch(const learn::ScheduleModel& model, std::int64_t steps) {
-    epochs_.push_back({sum_ / static_cast<double>(steps), accuracy_of(model, Split::validation)});
-    sum_ = 0;
-  }
-  std::string words() const {
-    if (epochs_.empty()) return "steps";
-    return fmt::format("steps, epoch {}: loss {:.4f}, validation {}", epochs_.size(), epochs_.back().loss,
-                       cell(epochs_.back().accuracy));
-  }
-
-  // The sum of the epoch that isn't over and those of the epochs that are belong to the checkpoint.
-  void save(const learn::ScheduleTraining& training) const {
-    ordered_json notes;
-    notes["sum"] = sum_;
-    notes["epochs"] = ordered_json::array();
-    for (const Epoch& epoch : epochs_)
-      notes["epochs"].push_back({epoch.loss, std::isnan(epoch.accuracy) ? -1 : epoch.accuracy});
-    training.save(checkpoint(), notes.dump());
-  }
-  void resume(learn::ScheduleTraining& training) {
-    const std::string source = checkpoint();
-    const Json json = parse_json(training.restore(source), source);
-    const JsonField notes(json, source);
-    sum_ = notes.required("sum").number();
-    const JsonField epochs = notes.required("epochs");
-    for (std::size_t i = 0; i < epochs.array_size(); ++i) {
-      const JsonField epoch = epochs.element(i);
-      const double accuracy = epoch.element(1).number();
-      epochs_.push_back(
-          {epoch.element(0).number(), accuracy < 0 ? std::numeric_limits<double>::quiet_NaN() : accuracy});
-    }
-    print_note(fmt::format("goes on after step {} of {}", training.steps(), training.total()));
-  }
-
-  void finish(const learn::ScheduleModel& model) {
+  void finish(const learn::ScheduleModel& model, const std::vector<Epoch>& epochs) {
     for (const Split split : {Split::train, Split::validation, Split::test})
-      accuracy_[static_cast<std::size_t>(split)] = accuracy_of(model, split);
+      accuracy_[static_cast<std::size_t>(split)] = accuracy_of(model, data_.of(split));
     write_file_atomically(out_ + "/scores.csv", scores_csv(model));
-    write_file_atomically(out_ + "/training.csv", csv_of(epochs_));
-    model.save(out_ + "/model.safetensors",
-               {{"token", schemas_.token.fingerprint()}, {"workload", schemas_.workload.fingerprint()}});
+    write_file_atomically(out_ + "/training.csv", epochs_csv(epochs));
+    model.save(out_ + "/model.safetensors", oracle::schedule_fingerprints());
     std::filesystem::remove(checkpoint());
   }
 
@@ -203,13 +141,14 @@ class Trainer {
   TrainConfig config_;
   std::string out_;
   TrainData data_;
-  double sum_ = 0;  // of the losses of the epoch so far
-  std::vector<Epoch> epochs_;
   std::array<double, learn::split_names.size()> accuracy_ = {};
 };
 
 int train(const TrainCommand& command) {
-  Trainer trainer(parse_train_config(read_file(command.config), source_name(command.config)), command.out);
+  const std::string text = read_file(command.config);
+  TrainConfig config = parse_train_config(text, source_name(command.config));
+  if (config.bundle) return train_bundle(config, text, command.out, command.json);
+  Trainer trainer(std::move(config), command.out);
   if (trainer.duplicates() > 0)
     print_note(fmt::format("{} graphs are in two files; each counts once", trainer.duplicates()));
   if (!trainer.run()) {

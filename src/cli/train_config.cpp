@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "fuselage/core/json.h"
+#include "fuselage/walk/generator.h"
 
 namespace fuselage::cli {
 namespace {
@@ -73,17 +74,39 @@ void read_training(const JsonField& file, learn::ScheduleTrainingOptions& traini
   number("increments", training.increments.weight, 0, 1e6);
 }
 
+BundleConfig read_bundle_config(const JsonField& field) {
+  constexpr std::array<std::string_view, 5> known = {"graphs", "schedules", "min_ops", "max_ops",
+                                                     "grid_problems"};
+  field.only(known);
+  BundleConfig bundle;
+  const auto count = [&](std::string_view key, int& value, std::int64_t least, std::int64_t most) {
+    if (const auto f = field.optional(key)) value = static_cast<int>(f->integer(least, most));
+  };
+  count("graphs", bundle.graphs, 20, 100'000);
+  count("schedules", bundle.schedules, 2, 10'000);
+  count("min_ops", bundle.min_ops, 2, walk::max_generated_ops);
+  count("max_ops", bundle.max_ops, bundle.min_ops, walk::max_generated_ops);
+  count("grid_problems", bundle.grid_problems, 0, 100'000);
+  return bundle;
+}
+
 }  // namespace
 
 TrainConfig parse_train_config(std::string_view text, const std::string& source) {
   const Json json = parse_json(text, source);
   const JsonField file(json, source);
-  constexpr std::array<std::string_view, 4> known = {"data", "seed", "model", "training"};
+  constexpr std::array<std::string_view, 5> known = {"data", "bundle", "seed", "model", "training"};
   file.only(known);
   TrainConfig config;
-  const JsonField data = file.required("data");
-  for (std::size_t i = 0; i < data.array_size(); ++i) config.data.push_back(data.element(i).string());
-  if (config.data.empty()) data.refuse("no file", "one or more, as 'fuselage trajectories' writes them");
+  if (const auto bundle = file.optional("bundle")) {
+    if (file.has("data"))
+      bundle->refuse("stands beside \"data\"", "one of them: a bundle makes its own data");
+    config.bundle = read_bundle_config(*bundle);
+  } else {
+    const JsonField data = file.required("data");
+    for (std::size_t i = 0; i < data.array_size(); ++i) config.data.push_back(data.element(i).string());
+    if (config.data.empty()) data.refuse("no file", "one or more, as 'fuselage trajectories' writes them");
+  }
   if (const auto seed = file.optional("seed"))
     config.seed = static_cast<std::uint64_t>(seed->integer(0, std::numeric_limits<std::int64_t>::max()));
   config.training.seed = config.seed;

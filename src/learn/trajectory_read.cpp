@@ -184,6 +184,20 @@ bool TrajectoryReader::next(TrajectoryGroup& group) {
   return true;
 }
 
+void append_group(const TrajectoryGroup& group, Schedules& schedules) {
+  schedules.begin_group(group.workload);
+  std::vector<float> increments;
+  for (const Trajectory& schedule : group.schedules) {
+    increments.clear();
+    double before = 0;
+    for (double cost : schedule.prefix_cost) {
+      increments.push_back(static_cast<float>((cost - before) / group.mean_cycles));
+      before = cost;
+    }
+    schedules.add(schedule.tokens, increments, schedule.latency);
+  }
+}
+
 Trajectories read_trajectories(const std::string& path, const TrajectorySchemas& schemas) {
   TrajectoryReader reader(path, schemas);
   Trajectories all = {.manifest = reader.manifest()};

@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "fuselage/core/schema.h"
+#include "fuselage/learn/schedules.h"
 
 namespace fuselage::learn {
 
@@ -123,6 +124,9 @@ struct Trajectories {
   TrajectoryManifest manifest = {};
   std::vector<TrajectoryGroup> groups = {};
 };
+
+// The group as a model reads it: costs in cycles, increments in mean cycles.
+void append_group(const TrajectoryGroup& group, Schedules& schedules);
 
 Trajectories read_trajectories(const std::string& path, const TrajectorySchemas& schemas);
 

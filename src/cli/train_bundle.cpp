@@ -1,0 +1,271 @@
+#include "train_bundle.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "bundle_card.h"
+#include "cli.h"
+#include "fuselage/core/error.h"
+#include "fuselage/core/files.h"
+#include "fuselage/core/json.h"
+#include "fuselage/learn/ranker.h"
+#include "fuselage/oracle/bundle.h"
+#include "fuselage/oracle/grid_decisions.h"
+#include "fuselage/oracle/walk_training.h"
+#include "interrupt.h"
+#include "schedule_fit.h"
+#include "terminal.h"
+
+namespace fuselage::cli {
+namespace {
+
+using nlohmann::ordered_json;
+using oracle::GraphKind;
+
+constexpr std::size_t progress_parts = 1000;
+constexpr int larger_graphs = 60;  // of each kind, of 40 to 60 ops, to measure on
+constexpr std::size_t beam_width = 8;
+
+struct Interrupted {};
+
+// Shows how a stage comes along, and ends it with Ctrl-C.
+class Stage {
+ public:
+  explicit Stage(std::string words) : words_(std::move(words)), progress_(progress_parts) {}
+
+  std::function<void(double)> teller() {
+    return [this, &stop = stop_on_interrupt()](double part) {
+      if (stop) throw Interrupted();
+      progress_.show(static_cast<std::size_t>(part * progress_parts), words_);
+    };
+  }
+
+ private:
+  std::string words_;
+  Progress progress_;
+};
+
+ordered_json estimate_json(const learn::Estimate& estimate) {
+  return {{"value", estimate.value}, {"low", estimate.low}, {"high", estimate.high}};
+}
+
+ordered_json ranking_json(const learn::PerRankMetric<learn::Estimate>& figures) {
+  ordered_json json;
+  for (std::size_t m = 0; m < figures.size(); ++m)
+    json[std::string(learn::rank_metric_names[m])] = estimate_json(figures[m]);
+  return json;
+}
+
+ordered_json schedule_figures(const learn::ScheduleModel& model, const learn::Schedules& set) {
+  const std::vector<float> scores = model.scores(set);
+  std::vector<learn::GroupFigures> figures;
+  for (std::size_t g = 0; g < set.groups(); ++g) {
+    const std::size_t first = set.first_schedule[g];
+    const std::size_t count = set.first_schedule[g + 1] - first;
+    const std::vector<double> of_group(scores.begin() + static_cast<std::ptrdiff_t>(first),
+                                       scores.begin() + static_cast<std::ptrdiff_t>(first + count));
+    if (const auto one =
+            learn::group_figures({.costs = std::span(set.costs).subspan(first, count), .scores = of_group}))
+      figures.push_back(*one);
+  }
+  if (figures.empty()) return {{"graphs", 0}};
+  ordered_json json = ranking_json(learn::bootstrap(figures));
+  json["graphs"] = figures.size();
+  return json;
+}
+
+ordered_json beam_json(const oracle::GuidedFigures& figures) {
+  return {{"graphs", figures.graphs},
+          {"gap", estimate_json(figures.gap)},
+          {"steps", figures.steps},
+          {"unguided_gap", estimate_json(figures.unguided_gap)},
+          {"unguided_steps", figures.unguided_steps},
+          {"share_of_steps", figures.share()}};
+}
+
+class BundleTrainer {
+ public:
+  BundleTrainer(const TrainConfig& config, std::string out)
+      : config_(config), bundle_(*config.bundle), out_(std::move(out)), work_(out_ + ".partial") {}
+
+  void begin(const std::string& config_text) {
+    namespace fs = std::filesystem;
+    if (fs::exists(out_) && !fs::exists(out_ + "/bundle.json") &&
+        !(fs::is_directory(out_) && fs::is_empty(out_)))
+      fail("--out: {} is there and no bundle; expected a new directory, or a bundle to replace", out_);
+    const std::string begun = work_ + "/config.json";
+    if (fs::exists(begun) && read_file(begun) != config_text)
+      fail("{}: begun with another configuration; expected the same, or no such directory", work_);
+    if (fs::exists(begun))
+      print_note(fmt::format("goes on with what is in {}", work_));
+    else
+      write_file_atomically(begun, config_text);
+  }
+
+  void run() {
+    if (!has(oracle::walk_schedules_file)) train_schedules();
+    if (!has(oracle::walk_value_file)) train_decisions();
+    if (bundle_.grid_problems > 0 && !has(oracle::grid_decisions_file)) train_grid();
+    finish();
+  }
+
+  const ordered_json& metrics() const { return metrics_; }
+
+ private:
+  std::string path(std::string_view name) const { return work_ + "/" + std::string(name); }
+  bool has(std::string_view name) const { return std::filesystem::exists(path(name)); }
+  std::string stage_file(std::string_view stage) const { return path(fmt::format("stage-{}.json", stage)); }
+  void note(std::string_view stage, const ordered_json& metrics) const {
+    write_file_atomically(stage_file(stage), metrics.dump());
+  }
+
+  oracle::DrawOptions draw_options() const {
+    return {.min_ops = bundle_.min_ops, .max_ops = bundle_.max_ops};
+  }
+  std::vector<oracle::DrawnWorkload> workloads() const {
+    return oracle::draw_workloads(bundle_.graphs, draw_options(), config_.seed);
+  }
+  // None of which is like those trained on.
+  std::vector<oracle::DrawnWorkload> larger() const {
+    return oracle::draw_workloads(
+        larger_graphs, {.min_ops = bundle_.max_ops + 8, .max_ops = bundle_.max_ops + 28}, config_.seed + 1);
+  }
+
+  void train_schedules() {
+    Stage data("schedules of graphs are recorded");
+    const oracle::ScheduleSet set = oracle::draw_schedules(workloads(), bundle_.schedules, data.teller());
+    learn::ScheduleModelShape shape = config_.model;
+    shape.scorer.features = static_cast<learn::Index>(walk::token_schema().size());
+    shape.facts = static_cast<learn::Index>(walk::workload_schema().size());
+    learn::ScheduleModel model(shape, config_.seed);
+    model.standardise(set.train);
+    ScheduleFit fit(model, {.train = set.train, .validation = set.validation}, config_.training,
+                    path("checkpoint.safetensors"));
+    if (!fit.run()) throw Interrupted();
+    Stage measuring("schedules of larger graphs are recorded");
+    std::vector<oracle::DrawnWorkload> large = larger();
+    for (auto& workload : large) workload.split = learn::Split::test;
+    const oracle::ScheduleSet test = oracle::draw_schedules(large, bundle_.schedules, measuring.teller());
+    note("schedules", {{"train_graphs", set.train.groups()},
+                       {"train_schedules", set.train.schedules()},
+                       {"epochs", config_.training.epochs},
+                       {"mixed", schedule_figures(model, set.test_mixed)},
+                       {"memory_bound", schedule_figures(model, set.test_memory_bound)},
+                       {"larger_mixed", schedule_figures(model, test.test_mixed)},
+                       {"larger_memory_bound", schedule_figures(model, test.test_memory_bound)}});
+    model.save(path(oracle::walk_schedules_file), oracle::schedule_fingerprints());
+    std::filesystem::remove(path("checkpoint.safetensors"));
+  }
+
+  void train_decisions() {
+    const auto model = std::make_shared<const learn::ScheduleModel>(
+        learn::ScheduleModel::load(path(oracle::walk_schedules_file), oracle::schedule_fingerprints()));
+    const std::vector<oracle::DrawnWorkload> drawn = workloads();
+    Stage stage("decisions are labelled with their regret");
+    const oracle::DecisionTraining trained =
+        oracle::train_decisions(drawn, *model, config_.seed, stage.teller());
+    const oracle::WalkModels models = {
+        .decisions = std::make_shared<const learn::FlatTrees>(trained.decisions, "the ranker"),
+        .schedules = model,
+        .value = std::make_shared<const learn::ValueHead>(trained.value)};
+    ordered_json metrics = {{"states", trained.states},
+                            {"candidates", trained.candidates},
+                            {"value_error", trained.value_error},
+                            {"value_spread", trained.value_spread},
+                            {"beam", beams(models, drawn)}};
+    note("decisions", metrics);
+    learn::save_ranker(path(oracle::walk_decisions_file), trained.decisions);
+    trained.value.save(path(oracle::walk_value_file), oracle::value_fingerprints());
+  }
+
+  // The guided beam against the unguided one, on the graphs of the test split and on larger ones.
+  ordered_json beams(const oracle::WalkModels& models,
+                     const std::vector<oracle::DrawnWorkload>& drawn) const {
+    const Stage stage("guided searches are measured");
+    ordered_json json;
+    const std::vector<oracle::DrawnWorkload> large = larger();
+    for (const GraphKind kind : {GraphKind::mixed, GraphKind::memory_bound}) {
+      std::vector<Workload> test, larger_test;
+      for (const auto& one : drawn)
+        if (one.kind == kind && one.split == learn::Split::test) test.push_back(one.workload);
+      for (const auto& one : large)
+        if (one.kind == kind) larger_test.push_back(one.workload);
+      const std::string key = kind == GraphKind::mixed ? "mixed" : "memory_bound";
+      json[key] = beam_json(oracle::guided_beam(test, models, beam_width, {}));
+      json["larger_" + key] = beam_json(oracle::guided_beam(larger_test, models, beam_width, {}));
+      json[key + "_by_model"] = beam_json(oracle::guided_beam(test, models, beam_width, {.value = true}));
+    }
+    return json;
+  }
+
+  void train_grid() {
+    Stage stage("decisions of grid problems are labelled");
+    const oracle::GridTraining trained = oracle::train_grid_decisions(
+        {.seed = config_.seed, .problems = bundle_.grid_problems, .progress = stage.teller()});
+    ordered_json test = ranking_json(trained.test.metrics);
+    test["states"] = trained.test.groups;
+    test["first_regret"] = trained.test.first_regret;
+    test["first_best"] = trained.test.first_best;
+    test["random_regret"] = trained.test.random_regret;
+    note("grid", {{"problems", trained.problems},
+                  {"states", trained.states},
+                  {"candidates", trained.candidates},
+                  {"test", test}});
+    learn::save_ranker(path(oracle::grid_decisions_file), trained.model);
+  }
+
+  void finish() {
+    namespace fs = std::filesystem;
+    for (const std::string_view stage : {"schedules", "decisions", "grid"}) {
+      if (!fs::exists(stage_file(stage))) continue;
+      metrics_[std::string(stage)] = ordered_json::parse(read_file(stage_file(stage)));
+    }
+    const std::string program = "fuselage " FUSELAGE_VERSION;
+    oracle::seal_bundle(work_,
+                        {.program = program,
+                         .seed = config_.seed,
+                         .walk = true,
+                         .grid = bundle_.grid_problems > 0,
+                         .metrics = metrics_.dump()},
+                        bundle_card(metrics_, program));
+    for (const std::string_view stage : {"schedules", "decisions", "grid"}) fs::remove(stage_file(stage));
+    fs::remove(work_ + "/config.json");
+    const std::string old = out_ + ".old";
+    fs::remove_all(old);
+    if (fs::exists(out_)) fs::rename(out_, old);
+    fs::rename(work_, out_);
+    fs::remove_all(old);
+  }
+
+  const TrainConfig& config_;
+  const BundleConfig& bundle_;
+  std::string out_;
+  std::string work_;
+  ordered_json metrics_;
+};
+
+}  // namespace
+
+int train_bundle(const TrainConfig& config, const std::string& config_text, const std::string& out,
+                 bool json) {
+  std::string directory = out;
+  while (directory.size() > 1 && directory.back() == '/') directory.pop_back();
+  BundleTrainer trainer(config, directory);
+  trainer.begin(config_text);
+  try {
+    trainer.run();
+  } catch (const Interrupted&) {
+    print_note("interrupted; the same command goes on");
+    return exit_negative;
+  }
+  if (json)
+    write_stdout(ordered_json({{"out", directory}, {"metrics", trainer.metrics()}}).dump(2) + "\n");
+  else
+    write_stdout(read_file(directory + "/README.md"));
+  return exit_ok;
+}
+
+}  // namespace fuselage::cli
