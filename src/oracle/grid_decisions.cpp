@@ -22,7 +22,7 @@ using grid::State;
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr std::uint64_t root_share = 10;  // completions' steps that the first searches get
-constexpr double follow = 0.6;            // share of the moves that are the best known
+constexpr double keep_to_best = 0.6;      // share of the moves that are the best known
 constexpr double stray = 0.15;            // of those that are any
 constexpr double fair_regret = 0.5;       // mean op times: what the others lose at most
 
@@ -115,7 +115,13 @@ class Collector {
 
   void run() {
     completions_.search_from_start();
-    for (int episode = 0; episode < options_.episodes && !spent(); ++episode) run_episode(episode);
+    if (options_.policy) {
+      run_episode(Follow::policy);
+      run_episode(Follow::whim);
+    } else {
+      run_episode(Follow::best);
+      run_episode(Follow::whim);
+    }
   }
 
   void write(Decisions& out) {
@@ -137,9 +143,10 @@ class Collector {
 
   bool spent() const { return completions_.steps() > options_.most_steps; }
 
-  // The first keeps to what is best, the last to what the policy says, others wander.
-  void run_episode(int episode) {
-    const bool by_policy = options_.policy && episode + 1 == options_.episodes;
+  enum class Follow : std::uint8_t { best, whim, policy };
+
+  void run_episode(Follow follow) {
+    const bool by_policy = follow == Follow::policy;
     Visit visit{.state = problem_.initial()};
     const std::size_t offset = random_.below(stride_);
     for (std::size_t at = 0; problem_.progress(visit.state) < problem_.horizon(); ++at) {
@@ -150,7 +157,7 @@ class Collector {
       thin(visit, choice);
       const std::vector<double> costs = costs_of(visit);
       if (spent()) return;
-      const State next = by_policy ? chosen : visit.candidates[choose(costs, episode == 0)].after;
+      const State next = by_policy ? chosen : visit.candidates[choose(costs, follow == Follow::best)].after;
       if ((at + offset) % stride_ == 0 && costs.size() > 1) visits_.push_back(std::move(visit));
       visit = {.state = next};
     }
@@ -203,7 +210,7 @@ class Collector {
   std::size_t choose(std::span<const double> costs, bool best_only) {
     const auto best = static_cast<std::size_t>(std::min_element(costs.begin(), costs.end()) - costs.begin());
     const double draw = best_only ? 0 : random_.unit();
-    if (draw < follow) return best;
+    if (draw < keep_to_best) return best;
     if (draw >= 1 - stray) return random_.below(costs.size());
     std::vector<std::size_t> fair;
     for (std::size_t i = 0; i < costs.size(); ++i)

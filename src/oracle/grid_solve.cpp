@@ -13,6 +13,7 @@
 #include "fuselage/search/exact.h"
 #include "fuselage/search/local.h"
 #include "fuselage/search/portfolio.h"
+#include "grid_guide_solve.h"
 #include "run_engine.h"
 
 namespace fuselage::oracle {
@@ -54,7 +55,7 @@ Outcome improve(const GridProblem& problem, const GridSolveOptions& options, std
 Outcome find_plan(const GridProblem& problem, const GridSolveOptions& options, const Incumbent& start) {
   if (options.engine == Engine::local) return improve(problem, options, start.plan);
   if (options.engine != Engine::automatic) {
-    Outcome outcome = run_engine(problem, options);
+    Outcome outcome = options.guide ? run_guided(problem, options) : run_engine(problem, options);
     if (outcome.found) return outcome;
     // A budget may end where every state of a narrow search is a dead end.
     outcome.plan = start.plan;
@@ -63,6 +64,7 @@ Outcome find_plan(const GridProblem& problem, const GridSolveOptions& options, c
     return outcome;
   }
   if (auto outcome = exhausted(problem, options)) return *std::move(outcome);
+  if (options.guide) return guided_portfolio(problem, options, start);
   search::KeepAll guide;
   return search::Portfolio(problem, guide,
                            {.budget = options.budget,
@@ -120,6 +122,7 @@ void settle(GridSolution& solution, const grid::Instance& instance, const GridPr
 GridSolution solve_grid(const grid::Instance& instance, const GridSolveOptions& options) {
   const tbb::global_control threads(tbb::global_control::max_allowed_parallelism,
                                     static_cast<std::size_t>(std::max(1, options.threads)));
+  check_guide(options);
   const Meter clock(options.budget);
   GridSolution solution;
   solution.engine = name(options.engine);

@@ -76,6 +76,7 @@ class Features {
   Features(const Instance& instance, const Rules& rules);
 
   double mean_time() const { return workload_.mean_time; }
+  int ops() const { return workload_.ops; }
   // The granularity of a kernel that has none yet: native, or what the kernel makes where that is less.
   Granularity native_granularity(std::span<const OpId> ops) const;
 

@@ -42,13 +42,13 @@ GridSample draw_grid(const GridDrawOptions& options, std::uint64_t seed);
 std::string grid_hash(const grid::Instance& instance);
 
 struct GridDecisionOptions {
-  int episodes = 3;                       // of a problem
-  std::size_t most_states = 12;           // of an episode, spread over it
+  std::size_t most_states = 64;           // of an episode, about, spread over it
   std::size_t most_candidates = 48;       // of a state; drawn from those there are, the best among them
   std::uint64_t completion_steps = 1500;  // kernels priced for a completion, about
   std::uint64_t most_steps = 600'000;     // of the problem; what is not done then is left out
   std::uint64_t seed = 0;
-  // Whose choices the last episode follows instead of those that are best; none: nobody's.
+  // Visited are the states of a schedule that keeps to what is best, and of one that mostly does but errs now
+  // and then; with a policy those that its choices lead to, and of another one that errs.
   const learn::FlatTrees* policy = nullptr;
 };
 // Adds the decisions of one problem; regret is in mean op times (grid::Features::mean_time), infinite values
@@ -69,9 +69,10 @@ DecisionFigures decision_figures(const Decisions& decisions, const learn::FlatTr
 
 struct GridTrainingOptions {
   std::uint64_t seed = 1;
-  int problems = 240;  // generated; half of them under each of mlsys and fusionops-honest
-  int max_ops = 48;
-  learn::RankerOptions ranker = {.rounds = 120, .depth = 6, .eta = 0.15, .min_hessian = 2};
+  int problems = 440;  // generated; half of them under each of mlsys and fusionops-honest
+  int max_ops = 54;
+  learn::RankerOptions ranker = {
+      .objective = learn::RankObjective::ndcg, .rounds = 180, .depth = 6, .eta = 0.12, .min_hessian = 0.1};
   GridDecisionOptions decisions = {};
   // Told now and then, with the part of the work that is done.
   std::function<void(double)> progress = {};

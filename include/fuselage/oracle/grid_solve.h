@@ -3,12 +3,15 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "fuselage/core/budget.h"
 #include "fuselage/grid/evaluate.h"
 #include "fuselage/grid/problem.h"
+#include "fuselage/learn/flat_trees.h"
+#include "fuselage/oracle/decision_guide.h"
 #include "fuselage/oracle/solve.h"
 #include "fuselage/search/monitor.h"
 #include "fuselage/search/outcome.h"
@@ -25,6 +28,11 @@ struct GridSolveOptions {
   int threads = 1;
   std::uint64_t patience = 1'000;  // restarts of local improvement in vain, where no budget ends the search
   search::Monitor* monitor = nullptr;
+  // A ranker of decisions (grid_decisions.h), for automatic, beam and mcts under mlsys and fusionops-honest,
+  // which it is trained for. Automatic begins with half its steps of guided search (grid_guide.h), and the
+  // portfolio goes on from there without the guide. What is proven never rests on it.
+  std::shared_ptr<const learn::FlatTrees> guide = nullptr;
+  Keeping keeping = {.most = 8, .margin = 4};
 };
 
 struct GridSolution {
@@ -44,8 +52,8 @@ struct GridSolution {
   double gap() const { return search::gap(latency, lower_bound); }
 };
 
-// Throws Error if an op fits fast memory at no granularity. A plan that the judge rejects or prices otherwise
-// is an internal error: std::logic_error.
+// Throws Error if an op fits fast memory at no granularity, and for a guide that doesn't fit. A plan that the
+// judge rejects or prices otherwise is an internal error: std::logic_error.
 GridSolution solve_grid(const grid::Instance& instance, const GridSolveOptions& options);
 
 }  // namespace fuselage::oracle
