@@ -126,17 +126,18 @@ class Tuning {
     // What was answered counts up to the first gap.
     for (std::size_t i = 0; i < batch.size(); ++i) {
       if (!answers[i]) return false;
-      add({static_cast<std::int64_t>(before + i + 1), batch[i].plan, *answers[i]}, std::move(batch[i]));
+      add(*answers[i], std::move(batch[i]));
     }
     if (filter_ != nullptr) filter_->learn(seen_, batch.size());
     return true;
   }
 
-  void add(Trial trial, Candidate candidate) {
-    const double latency = trial.latency();
+  void add(const Measurement& measured, Candidate candidate) {
+    const auto number = static_cast<std::int64_t>(tuned_.trials.size() + 1);
+    tuned_.trials.push_back({.number = number, .plan = candidate.plan, .measured = measured});
+    const double latency = tuned_.trials.back().latency();
     if (latency < (tuned_.best ? tuned_.trials[*tuned_.best].latency() : infinity))
-      tuned_.best = tuned_.trials.size();
-    tuned_.trials.push_back(std::move(trial));
+      tuned_.best = tuned_.trials.size() - 1;
     seen_.push_back({std::move(candidate), latency});
   }
 

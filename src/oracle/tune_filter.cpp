@@ -54,23 +54,19 @@ std::vector<float> PlanTokens::workload() const {
 }
 
 void PlanTokens::append(const walk::Plan& plan, std::vector<float>& rows) const {
-  walk::Episode episode(context_, {.rules = walk::Rules::seed_honest});
-  const std::vector<walk::Action> actions = walk::actions_of(plan);
-  std::size_t begin = rows.size();
-  std::size_t node = 0;
-  rows.resize(begin + width() * actions.size());
+  std::vector<NodeId> resident;
   for (const walk::PlanKernel& kernel : plan) {
-    // The step that opens a kernel has closed the one before, and nothing else.
-    episode.step(actions[node]);
-    const std::size_t end = begin + width() * kernel.nodes.size();
-    features_.tokens({.first = context_.graph().position(kernel.nodes[0]),
-                      .count = static_cast<int>(kernel.nodes.size()),
-                      .tile = walk::tile_index(kernel.tile),
-                      .retain = kernel.retain},
-                     episode.resident(), std::span(rows).subspan(begin, end - begin));
-    for (std::size_t i = 1; i < kernel.nodes.size(); ++i) episode.step(actions[node + i]);
-    node += kernel.nodes.size();
-    begin = end;
+    const walk::KernelView view = {.first = context_.graph().position(kernel.nodes[0]),
+                                   .count = static_cast<int>(kernel.nodes.size()),
+                                   .tile = walk::tile_index(kernel.tile),
+                                   .retain = kernel.retain};
+    const std::size_t begin = rows.size();
+    rows.resize(begin + width() * kernel.nodes.size());
+    features_.tokens(view, resident, std::span(rows).subspan(begin));
+    const int end = view.first + view.count;
+    std::erase_if(resident, [&](NodeId x) { return context_.runs().uses_from(x, end) == 0; });
+    for (NodeId x : kernel.retain)
+      if (std::find(resident.begin(), resident.end(), x) == resident.end()) resident.push_back(x);
   }
 }
 
