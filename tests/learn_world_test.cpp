@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <vector>
 
 #include "error_of.h"
@@ -153,6 +155,31 @@ TEST(LearnWorld, batches_of_few_workloads_have_negatives_that_differ_by_what_was
   EXPECT_GT(retrieval_at(trained(set, TransitionKind::gru, options), held_out, 2), anywhere + 0.2);
 }
 
+// What is between settled states is never looked at.
+TEST(LearnWorld, only_settled_states_are_started_from_and_predicted) {
+  const StateSequences all = walks(1, 6, 10, 12);
+  StateSequences some{.features = all.features, .facts = all.facts};
+  const std::size_t width = 2 * places + 1;
+  for (std::size_t i = 0; i < all.sequences(); ++i) {
+    std::vector<char> settled(13, 0);
+    for (std::size_t k = 0; k < 13; k += 3) settled[k] = 1;
+    std::vector<float> states(
+        all.states.begin() + static_cast<std::ptrdiff_t>(all.first_state(i) * width),
+        all.states.begin() + static_cast<std::ptrdiff_t>((all.first_state(i) + 13) * width));
+    for (std::size_t k = 0; k < 13; ++k)
+      if (!settled[k]) states[k * width] = std::numeric_limits<float>::quiet_NaN();
+    some.add(std::span(all.tokens).subspan(all.first[i] * moves, 12 * moves), states, all.groups[i], settled);
+  }
+  WorldModel model(small(TransitionKind::gru), 1);
+  model.standardise(all);
+  EXPECT_EQ(model.predict(some, 3).states.size(), some.sequences());
+  EXPECT_EQ(model.predict(some, 4).states.size(), 0U);
+  for (const int workloads : {0, 2}) {
+    WorldTraining training(model, some, {.steps = 20, .workloads = workloads, .horizon = 5});
+    while (!training.finished()) EXPECT_TRUE(std::isfinite(training.step().loss));
+  }
+}
+
 TEST(LearnWorld, equal_states_are_one) {
   StateSequences set{.features = 1, .facts = 2};
   set.add(std::vector<float>{0, 0}, std::vector<float>{1, 2, 1, 3, 1, 2}, 0);
@@ -169,10 +196,14 @@ TEST(LearnWorld, what_does_not_fit_is_refused) {
                 set.add(std::vector<float>{1, 2}, std::vector<float>{1}, 0);
               }),
               testing::HasSubstr("expected 2"));
+  EXPECT_THAT(error_of([&] {
+                set.add(std::vector<float>{1, 2}, std::vector<float>{1, 2}, 0, std::vector<char>{1});
+              }),
+              testing::HasSubstr("expected 2"));
   set.add({}, std::vector<float>{1}, 0);
   WorldModel model({.features = 2, .facts = 1}, 1);
   EXPECT_THAT(error_of([&] { WorldTraining(model, set, {}); }),
-              testing::HasSubstr("no sequence has a token"));
+              testing::HasSubstr("no sequence has a settled state"));
 }
 
 }  // namespace

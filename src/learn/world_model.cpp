@@ -14,9 +14,8 @@ MlpShape embedding_shape(const WorldModelShape& shape) {
   return mlp;
 }
 
-// Latents within ±1, where a gated transition keeps them too.
 MlpShape encoder_shape(const WorldModelShape& shape) {
-  MlpShape mlp{.widths = {shape.facts}, .activation = Activation::tanh, .activate_last = true};
+  MlpShape mlp{.widths = {shape.facts}, .activation = Activation::tanh, .activate_last = shape.bounded};
   mlp.widths.insert(mlp.widths.end(), shape.encoder.begin(), shape.encoder.end());
   mlp.widths.push_back(shape.latent);
   return mlp;
@@ -25,7 +24,7 @@ MlpShape encoder_shape(const WorldModelShape& shape) {
 }  // namespace
 
 void StateSequences::add(std::span<const float> token_rows, std::span<const float> state_rows,
-                         std::int64_t group) {
+                         std::int64_t group, std::span<const char> are_settled) {
   const std::size_t count = token_rows.size() / static_cast<std::size_t>(features);
   if (token_rows.size() != count * static_cast<std::size_t>(features) ||
       state_rows.size() != (count + 1) * static_cast<std::size_t>(facts))
@@ -33,6 +32,12 @@ void StateSequences::add(std::span<const float> token_rows, std::span<const floa
         "a sequence of {} token and {} state numbers; expected {} for each token and {} for each of the "
         "states between, before and after",
         token_rows.size(), state_rows.size(), features, facts);
+  if (!are_settled.empty() && are_settled.size() != count + 1)
+    fail("{} states of a sequence are said to be settled or not; expected {}", are_settled.size(), count + 1);
+  if (are_settled.empty())
+    settled.insert(settled.end(), count + 1, 1);
+  else
+    settled.insert(settled.end(), are_settled.begin(), are_settled.end());
   tokens.insert(tokens.end(), token_rows.begin(), token_rows.end());
   states.insert(states.end(), state_rows.begin(), state_rows.end());
   groups.push_back(group);
@@ -81,7 +86,7 @@ Matrix<float> WorldModel::encode(const StateSequences& set, std::span<const std:
 WorldModel::Predicted WorldModel::predict(const StateSequences& set, std::size_t horizon) const {
   std::vector<std::size_t> chosen;
   for (std::size_t i = 0; i < set.sequences(); ++i)
-    if (set.length(i) >= horizon) chosen.push_back(i);
+    if (set.length(i) >= horizon && set.settled[set.first_state(i) + horizon]) chosen.push_back(i);
   Predicted predicted;
   std::vector<std::size_t> starts;
   for (std::size_t i : chosen) {

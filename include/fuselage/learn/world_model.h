@@ -24,10 +24,13 @@ namespace fuselage::learn {
 // tokens, so that there is one more than there are tokens. Sequence i has the tokens first[i] … first[i + 1]
 // − 1.
 struct StateSequences {
-  Index features = 0;                     // of a token
-  Index facts = 0;                        // of a state
-  std::vector<float> tokens = {};         // token by token
-  std::vector<float> states = {};         // state by state
+  Index features = 0;              // of a token
+  Index facts = 0;                 // of a state
+  std::vector<float> tokens = {};  // token by token
+  std::vector<float> states = {};  // state by state
+  // State by state: does it follow from the first one and the tokens up to it? Inside a kernel it may not,
+  // since a token doesn't say whether the kernel goes on. Only such states are started from and predicted.
+  std::vector<char> settled = {};
   std::vector<std::int64_t> groups = {};  // of each sequence: its workload
   std::vector<std::size_t> first = {0};
 
@@ -35,7 +38,9 @@ struct StateSequences {
   std::size_t length(std::size_t i) const { return first[i + 1] - first[i]; }
   std::size_t first_state(std::size_t i) const { return first[i] + i; }
 
-  void add(std::span<const float> token_rows, std::span<const float> state_rows, std::int64_t group);
+  // `are_settled`: a number a state, 0 or 1; all are if it is empty.
+  void add(std::span<const float> token_rows, std::span<const float> state_rows, std::int64_t group,
+           std::span<const char> are_settled = {});
 };
 
 // A number for each of these states of the set, by number: equal states have equal ones.
@@ -49,6 +54,8 @@ struct WorldModelShape {
   TransitionKind transition = TransitionKind::transh;
   Index latent = 64;
   Index hidden = 128;  // of a residual transition
+  // Encoded states within ±1, where a gated transition keeps its latents anyhow; others may count beyond.
+  bool bounded = true;
 };
 
 // A weight of 0 leaves a loss out.
@@ -65,7 +72,8 @@ struct WorldTrainingOptions {
   // That they come from; their windows then begin at the same state number, so that states which differ by
   // what was done, not by when, have to be told apart. 0: from anywhere, each from its own.
   int workloads = 0;
-  int horizon = 16;  // tokens that are rolled, at most, from a state chosen at random
+  bool across = false;  // is a state told apart from those of other workloads, too?
+  int horizon = 16;     // tokens that are rolled, at most, from a state chosen at random
   double warm_up = 0.05;
   AdamOptions adam = {};  // warm_up and total follow from the above
   WorldLosses losses = {};
@@ -84,7 +92,8 @@ class WorldModel {
 
   // States of the set, by number → latents [d x n].
   Matrix<float> encode(const StateSequences& set, std::span<const std::size_t> states) const;
-  // What comes of the first state of every sequence, after `horizon` tokens; only of sequences that long.
+  // What comes of the first state of every sequence, after `horizon` tokens; only of sequences that are so
+  // long and settled there.
   struct Predicted {
     Matrix<float> latents;             // [d x n]
     std::vector<std::size_t> states;   // of the set: what they should be
@@ -112,7 +121,7 @@ class WorldModel {
 
 class WorldTraining {
  public:
-  // Both must outlive it. Error if no sequence has a token.
+  // Both must outlive it. Error if no sequence has a settled state after its first.
   WorldTraining(WorldModel& model, const StateSequences& set, const WorldTrainingOptions& options);
 
   std::int64_t steps() const { return adam_.steps(); }
@@ -128,8 +137,9 @@ class WorldTraining {
  private:
   struct Window {
     std::size_t sequence = 0;
-    std::size_t begin = 0;
+    std::size_t begin = 0;  // a settled state, with another one to come
   };
+  Window window(std::size_t sequence, std::size_t near) const;
   std::vector<Window> windows(search::SplitMix& random) const;
   void choose();
   void lay();
@@ -141,19 +151,21 @@ class WorldTraining {
   const StateSequences& set_;
   WorldTrainingOptions options_;
   Adam<float> adam_;
-  std::vector<std::size_t> usable_;                 // sequences with a token
+  std::vector<std::size_t> usable_;                 // sequences with a settled state after the first
   std::vector<std::vector<std::size_t>> together_;  // the same by workload
-  // Of the batch: windows, and the states along them.
+  // Of the batch: windows, and the settled states along them.
   std::vector<int> lengths_;
   std::vector<std::size_t> first_token_;
   std::vector<std::size_t> start_states_;
+  std::vector<Index> target_columns_;  // of the packed tokens that lead to the states
   std::vector<std::size_t> target_states_;
   std::vector<std::int64_t> target_groups_;
   std::vector<std::int64_t> identities_;  // equal states have equal ones
   std::vector<std::int64_t> negatives_;
   Packing packing_;
   Buffer<float> starts_, targets_, inputs_;  // standardised
-  Buffer<float> before_, after_, d_before_, d_after_, d_encoded_, d_actions_, d_start_;
+  Buffer<float> before_, after_, d_before_, d_after_, predicted_, d_predicted_, d_encoded_, d_actions_,
+      d_start_;
   MlpPass<float> start_pass_, target_pass_, action_pass_;
   RolloutPass<float> rollout_pass_;
 };

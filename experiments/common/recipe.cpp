@@ -1,0 +1,34 @@
+#include "recipe.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace fuselage::experiments {
+
+WorldRecipe published_recipe(std::uint64_t seed, double effort) {
+  constexpr double all_steps = 4000;
+  WorldRecipe recipe;
+  recipe.training.seed = seed;
+  recipe.training.steps = std::max<std::int64_t>(1, std::llround(all_steps * effort));
+  recipe.training.sequences = 64;
+  recipe.training.workloads = 4;
+  recipe.training.horizon = 32;
+  recipe.training.across = true;
+  recipe.training.adam.rate = 2e-3;
+  recipe.training.losses.contrast.temperature = 0.05;
+  recipe.training.losses.margin.weight = 1;
+  return recipe;
+}
+
+learn::WorldModel train_world(const learn::StateSequences& set, const WorldRecipe& recipe) {
+  learn::WorldModelShape shape = recipe.shape;
+  shape.features = set.features;
+  shape.facts = set.facts;
+  learn::WorldModel model(shape, recipe.training.seed);
+  model.standardise(set);
+  learn::WorldTraining training(model, set, recipe.training);
+  while (!training.finished()) training.step();
+  return model;
+}
+
+}  // namespace fuselage::experiments
