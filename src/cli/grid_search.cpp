@@ -30,13 +30,17 @@ struct Session {
 
 oracle::GridSolveOptions solve_options(const SearchOptions& options) {
   const oracle::SolveOptions& common = options.solve;
-  return {.rules = {.compute = options.family.compute, .co_consumers = options.family.co_consumers},
-          .space = options.space,
-          .engine = common.engine,
-          .budget = common.budget,
-          .width = common.width,
-          .seed = common.seed,
-          .threads = common.threads};
+  oracle::GridSolveOptions solve = {
+      .rules = {.compute = options.family.compute, .co_consumers = options.family.co_consumers},
+      .space = options.space,
+      .engine = common.engine,
+      .budget = common.budget,
+      .width = common.width,
+      .seed = common.seed,
+      .threads = common.threads};
+  if (options.bundle) solve.guide = options.bundle->grid;
+  solve.keeping = keeping_of(options.guide, solve.keeping);
+  return solve;
 }
 
 std::string plan_text(const oracle::GridSolution& solution) {
@@ -115,7 +119,13 @@ int search_grid(const std::vector<GridTarget>& problems, const SearchOptions& op
     }
   }
   if (options.json) {
-    write_stdout(dump(grid_json(answers, session.solve)));
+    auto json = grid_json(answers, session.solve);
+    json["guide"] = nullptr;
+    if (options.bundle)
+      json["guide"] = {{"bundle", options.bundle->path},
+                       {"keep", session.solve.keeping.most},
+                       {"margin", session.solve.keeping.margin}};
+    write_stdout(dump(json));
   } else {
     write_stdout(grid_table(answers, session.solve));
     if (!options.out.empty()) write_stdout(plans_line(answers, options.out));

@@ -17,13 +17,17 @@ void add_guide_options(CLI::App& app, GuideOptions& options) {
                             "a bundle of learned models, such as models/default: it chooses the\n"
                             "kernels that auto, beam and mcts price; what is proven never rests on it"),
              "DIR");
-  add_count(app, {"--keep", "N", "guide: kernels of a state that are priced, at most; default 4"},
+  add_count(app,
+            {"--keep", "N",
+             "guide: kernels of a state that are priced, at most; default 4,\n"
+             "of grid problems 8"},
             {.min = 1, .max = 1'000'000}, options.keep);
   name_value(
       app.add_option_function<std::string>(
           "--margin",
           [&options](const std::string& text) { options.margin = parse_number("--margin", text, 0, 1e6); },
-          "guide: and none whose score is so much below the best; default 2"),
+          "guide: and none whose score is so much below the best; default 2,\n"
+          "of grid problems 4"),
       "SCORE");
   name_value(app.add_option_function<std::string>(
                  "--rank-by",
@@ -53,10 +57,15 @@ std::shared_ptr<const oracle::Bundle> read_guide(const GuideOptions& options) {
   return std::make_shared<const oracle::Bundle>(oracle::read_bundle(options.bundle));
 }
 
+oracle::Keeping keeping_of(const GuideOptions& options, oracle::Keeping usual) {
+  if (options.keep) usual.most = static_cast<std::size_t>(*options.keep);
+  if (options.margin) usual.margin = static_cast<float>(*options.margin);
+  return usual;
+}
+
 oracle::WalkGuideOptions walk_guide_options(const GuideOptions& options) {
   oracle::WalkGuideOptions guide;
-  if (options.keep) guide.keeping.most = static_cast<std::size_t>(*options.keep);
-  if (options.margin) guide.keeping.margin = static_cast<float>(*options.margin);
+  guide.keeping = keeping_of(options, guide.keeping);
   guide.value = options.rank_by == "model";
   guide.lookahead = static_cast<int>(options.lookahead.value_or(0));
   return guide;

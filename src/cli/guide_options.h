@@ -30,5 +30,7 @@ void add_guide_options(CLI::App& app, GuideOptions& options);
 // without one.
 std::shared_ptr<const oracle::Bundle> read_guide(const GuideOptions& options);
 oracle::WalkGuideOptions walk_guide_options(const GuideOptions& options);
+// `usual`: where neither --keep nor --margin says otherwise.
+oracle::Keeping keeping_of(const GuideOptions& options, oracle::Keeping usual);
 
 }  // namespace fuselage::cli
