@@ -139,6 +139,7 @@ ValueHead ValueHead::load(const std::string& path, const Fingerprints& fingerpri
   const std::uint64_t two[] = {2};
   head.standard_ = {file.floats("input.mean", inputs), file.floats("input.inverse", inputs)};
   const std::vector<float> target = file.floats("target", two);
+  if (target[1] <= 0) fail("{}: tensor \"target\": a scale of {}; expected more than 0", path, target[1]);
   head.mean_ = target[0];
   head.scale_ = target[1];
   take_parameters(file, head.parameters_);
