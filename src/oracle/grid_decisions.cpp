@@ -143,6 +143,7 @@ class Collector {
 
   bool spent() const { return completions_.steps() > options_.most_steps; }
 
+  // What an episode keeps to: the best known, that with errors, or the policy.
   enum class Follow : std::uint8_t { best, whim, policy };
 
   void run_episode(Follow follow) {

@@ -15,7 +15,7 @@
 namespace fuselage::oracle {
 namespace {
 
-// Bounds of a table of seeds: problems of different options never share one.
+// The second visit of a problem draws other numbers than the first.
 constexpr std::uint64_t second_round = 0x632be59bd9b4e019ULL;
 
 std::vector<float> scores_of(const Decisions& decisions, const learn::FlatTrees& trees) {
