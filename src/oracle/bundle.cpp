@@ -96,6 +96,8 @@ Opened open(const std::string& directory) {
   manifest.program = file.required("program").string();
   manifest.seed = static_cast<std::uint64_t>(file.required("seed").integer(0));
   const JsonField schemas = file.required("schemas");
+  constexpr std::array<std::string_view, 2> known = {"walk", "grid"};
+  schemas.only(known);
   manifest.walk = schemas.has("walk");
   manifest.grid = schemas.has("grid");
   const JsonField files = file.required("files");
@@ -107,7 +109,9 @@ Opened open(const std::string& directory) {
                               .bytes = static_cast<std::uint64_t>(entry.required("bytes").integer(0)),
                               .sha256 = digest.string()});
   }
-  if (file.has("metrics")) manifest.metrics = file.required("metrics").value().dump();
+  const JsonField metrics = file.required("metrics");
+  if (!metrics.value().is_object()) metrics.refuse("is no object", "what was measured, by name");
+  manifest.metrics = metrics.value().dump();
   return opened;
 }
 
