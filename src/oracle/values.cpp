@@ -80,13 +80,19 @@ Action optimal_action(const Episode& episode, const Budget& budget) {
   return actions[static_cast<std::size_t>(episode.group().count)];
 }
 
-std::vector<Action> canonical_actions(const Episode& episode, const Budget& budget) {
+std::vector<Action> declared_actions(const Episode& episode) {
   std::vector<Action> actions;
   if (episode.done()) return actions;
   add_actions(episode, false, actions);
   const bool may_fuse = episode.group().count > 0 &&
                         episode.context().runs().longest(episode.group().first) > episode.group().count;
   if (may_fuse) add_actions(episode, true, actions);
+  return actions;
+}
+
+std::vector<Action> canonical_actions(const Episode& episode, const Budget& budget) {
+  std::vector<Action> actions = declared_actions(episode);
+  if (episode.done()) return actions;
   const Action best = optimal_action(episode, budget);
   if (std::find(actions.begin(), actions.end(), best) == actions.end()) actions.push_back(best);
   return actions;

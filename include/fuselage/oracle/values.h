@@ -32,6 +32,8 @@ walk::Action optimal_action(const walk::Episode& episode, const Budget& budget =
 // outputs among the members), in this order; and optimal_action() last if it is none of them (`seed`:
 // phantoms). A fuse that the rules refuse is left out, since it is the same as not fusing. So the least of
 // q_values() is value_to_go().
+// declared_actions() is all but that last one.
+std::vector<walk::Action> declared_actions(const walk::Episode& episode);
 std::vector<walk::Action> canonical_actions(const walk::Episode& episode, const Budget& budget = {});
 std::vector<ActionValue> q_values(const walk::Episode& episode, const Budget& budget = {});
 

@@ -96,6 +96,9 @@ class Episode {
   // A tile outside {32,64,128,256} becomes 128; retain ids outside the graph are dropped, and under
   // seed_honest those that the step may not retain (see dropped()). After the end: reward 0, done.
   StepResult step(const ActionView& action);
+  // Closes the open group, if there is one, as the next step does that doesn't fuse; no step is counted. For
+  // looking ahead: total_latency() then has the group's cost, resident() what the next group finds.
+  void close_group() { finalise(); }
 
   bool done() const { return done_; }
   int steps() const { return steps_; }
