@@ -6,17 +6,18 @@
 namespace fuselage::experiments {
 
 WorldRecipe published_recipe(std::uint64_t seed, double effort) {
-  constexpr double all_steps = 4000;
+  constexpr double all_steps = 3000;
   WorldRecipe recipe;
   recipe.training.seed = seed;
   recipe.training.steps = std::max<std::int64_t>(1, std::llround(all_steps * effort));
   recipe.training.sequences = 64;
-  recipe.training.workloads = 4;
-  recipe.training.horizon = 32;
+  recipe.training.workloads = 16;
   recipe.training.across = true;
-  recipe.training.adam.rate = 2e-3;
-  recipe.training.losses.contrast.temperature = 0.05;
-  recipe.training.losses.margin.weight = 1;
+  recipe.training.horizon = 16;
+  recipe.training.adam.rate = 5e-3;
+  recipe.training.losses.matching.weight = 0.1;
+  recipe.training.losses.contrast.temperature = 0.1;
+  recipe.training.losses.margin = {.weight = 1, .margin = 2};
   return recipe;
 }
 

@@ -48,6 +48,9 @@ std::vector<Way> ways() {
   Way matching{"transh, matching alone", full};
   matching.recipe.training.losses = {.matching = {.hold_targets = false}, .contrast = {.weight = 0}};
   all.push_back(matching);
+  Way heavier{"transh, matching weighs 1", full};
+  heavier.recipe.training.losses.matching.weight = 1;
+  all.push_back(heavier);
   Way without_margin{"transh, no margin", full};
   without_margin.recipe.training.losses.margin.weight = 0;
   all.push_back(without_margin);
@@ -57,8 +60,11 @@ std::vector<Way> ways() {
   Way anywhere{"transh, batches from anywhere", full};
   anywhere.recipe.training.workloads = 0;
   all.push_back(anywhere);
-  Way short_rollouts{"transh, rollouts of 8", full};
-  short_rollouts.recipe.training.horizon = 8;
+  Way few{"transh, batches of 4 graphs", full};
+  few.recipe.training.workloads = 4;
+  all.push_back(few);
+  Way short_rollouts{"transh, rollouts of 4", full};
+  short_rollouts.recipe.training.horizon = 4;
   all.push_back(short_rollouts);
   return all;
 }
