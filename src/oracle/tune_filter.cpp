@@ -25,9 +25,16 @@ std::vector<double> standardised(std::vector<double> values) {
   return values;
 }
 
-// The highest last place goes to bad plans: they are equal among themselves.
-float label_of(double latency) {
-  return std::isfinite(latency) ? static_cast<float>(-std::log(latency)) : -1e4F;
+// How many latencies are larger: in float, latencies themselves that are nearly the same would be equal.
+std::vector<float> labels_of(std::span<const Seen> seen) {
+  std::vector<double> sorted;
+  for (const Seen& one : seen) sorted.push_back(one.latency);
+  std::sort(sorted.begin(), sorted.end());
+  std::vector<float> labels;
+  for (const Seen& one : seen)
+    labels.push_back(static_cast<float>(
+        sorted.end() - std::upper_bound(sorted.begin(), sorted.end(), one.latency * (1 + 1e-9))));
+  return labels;
 }
 
 }  // namespace
@@ -161,13 +168,12 @@ void RefitFilter::judge(std::span<const Seen> fresh) {
 void RefitFilter::refit(std::span<const Seen> seen) {
   const auto features = static_cast<learn::Index>(1 + seen[0].candidate.features.size());
   learn::Matrix<float> rows(features, static_cast<learn::Index>(seen.size()));
-  std::vector<float> labels;
+  const std::vector<float> labels = labels_of(seen);
   for (std::size_t i = 0; i < seen.size(); ++i) {
     const auto column = static_cast<learn::Index>(i);
     rows(0, column) = static_cast<float>(seen[i].candidate.score);
     for (learn::Index f = 1; f < features; ++f)
       rows(f, column) = seen[i].candidate.features[static_cast<std::size_t>(f - 1)];
-    labels.push_back(label_of(seen[i].latency));
   }
   const bool all_equal = std::all_of(labels.begin(), labels.end(), [&](float x) { return x == labels[0]; });
   if (all_equal) return;
