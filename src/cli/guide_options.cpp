@@ -13,9 +13,14 @@ constexpr std::int64_t furthest = 8;  // lookahead: each kernel more costs `keep
 }  // namespace
 
 void add_guide_options(CLI::App& app, GuideOptions& options) {
-  name_value(app.add_option("--guide", options.bundle,
-                            "a bundle of learned models, such as models/default: it chooses the\n"
-                            "kernels that auto, beam and mcts price; what is proven never rests on it"),
+  name_value(app.add_option_function<std::string>(
+                 "--guide",
+                 [&options](const std::string& text) {
+                   if (text.empty()) fail("--guide: is empty; expected the directory of a bundle");
+                   options.bundle = text;
+                 },
+                 "a bundle of learned models, such as models/default: it chooses the\n"
+                 "kernels that auto, beam and mcts price; what is proven never rests on it"),
              "DIR");
   add_count(app,
             {"--keep", "N",

@@ -1,4 +1,6 @@
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -34,9 +36,16 @@ struct ModelCommand {
   bool json = false;
 };
 
+bool is_estimate(const ordered_json& metrics) {
+  constexpr std::array names = {"value", "low", "high"};
+  return metrics.is_object() && metrics.size() == names.size() &&
+         std::all_of(names.begin(), names.end(),
+                     [&](const char* name) { return metrics.contains(name) && metrics[name].is_number(); });
+}
+
 // Estimates as one cell, numbers as they are; names joined by dots.
 void add_metrics(const ordered_json& metrics, const std::string& name, Table& table) {
-  if (metrics.is_object() && metrics.contains("value") && metrics.contains("low")) {
+  if (is_estimate(metrics)) {
     table.add({name, fmt::format("{:.4f}", metrics["value"].get<double>()),
                fmt::format("[{:.4f}, {:.4f}]", metrics["low"].get<double>(), metrics["high"].get<double>())});
     return;

@@ -96,6 +96,16 @@ void add_output_options(CLI::App& app, SearchOptions& options) {
   app.add_flag("--json", options.json, "one JSON document instead of the table");
 }
 
+// What would be refused for every target is refused at once.
+void check_guided(const oracle::SolveOptions& solve, Family family) {
+  using oracle::Engine;
+  if (solve.engine != Engine::automatic && solve.engine != Engine::beam && solve.engine != Engine::mcts)
+    fail("--guide: the engine {} takes none; expected --engine auto, beam or mcts",
+         oracle::name(solve.engine));
+  if (family == Family::walk && solve.rules != walk::Rules::seed_honest)
+    fail("--guide: trained under the rules seed-honest; expected no guide under {}", walk::name(solve.rules));
+}
+
 }  // namespace
 
 void add_search_options(CLI::App& app, SearchOptions& options) {
@@ -133,6 +143,7 @@ void set_guide(SearchOptions& options, Family family) {
   if (!is_there)
     fail("--guide: {}: has no models of the {} family; expected a bundle that has", options.bundle->path,
          family == Family::walk ? "walk" : "grid");
+  check_guided(options.solve, family);
   if (family == Family::walk) options.solve.guide = &options.bundle->walk;
   options.solve.guide_options = walk_guide_options(options.guide);
 }

@@ -1,7 +1,11 @@
 #include "train_bundle.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+#include <cstdio>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -26,8 +30,14 @@ using nlohmann::ordered_json;
 using oracle::GraphKind;
 
 constexpr std::size_t progress_parts = 1000;
-constexpr int larger_graphs = 60;  // of each kind, of 40 to 60 ops, to measure on
+// Graphs with 8 to 28 ops more than those trained on, to measure on: of each kind an eighth as many, and not
+// more than these.
+constexpr int most_larger_graphs = 60;
 constexpr std::size_t beam_width = 8;
+
+constexpr std::string_view config_file = "config.json";
+constexpr std::string_view checkpoint_file = "checkpoint.safetensors";
+constexpr std::array<std::string_view, 3> stages = {"schedules", "decisions", "grid"};
 
 struct Interrupted {};
 
@@ -96,7 +106,10 @@ class BundleTrainer {
     if (fs::exists(out_) && !fs::exists(out_ + "/bundle.json") &&
         !(fs::is_directory(out_) && fs::is_empty(out_)))
       fail("--out: {} is there and no bundle; expected a new directory, or a bundle to replace", out_);
-    const std::string begun = work_ + "/config.json";
+    const std::string begun = path(config_file);
+    if (fs::exists(work_) && !fs::exists(begun) && !(fs::is_directory(work_) && fs::is_empty(work_)))
+      fail("--out: {} is there and no training that was begun; expected no such directory, or another --out",
+           work_);
     if (fs::exists(begun) && read_file(begun) != config_text)
       fail("{}: begun with another configuration; expected the same, or no such directory", work_);
     if (fs::exists(begun))
@@ -117,7 +130,8 @@ class BundleTrainer {
  private:
   std::string path(std::string_view name) const { return work_ + "/" + std::string(name); }
   bool has(std::string_view name) const { return std::filesystem::exists(path(name)); }
-  std::string stage_file(std::string_view stage) const { return path(fmt::format("stage-{}.json", stage)); }
+  static std::string stage_name(std::string_view stage) { return fmt::format("stage-{}.json", stage); }
+  std::string stage_file(std::string_view stage) const { return path(stage_name(stage)); }
   void note(std::string_view stage, const ordered_json& metrics) const {
     write_file_atomically(stage_file(stage), metrics.dump());
   }
@@ -130,8 +144,9 @@ class BundleTrainer {
   }
   // None of which is like those trained on.
   std::vector<oracle::DrawnWorkload> larger() const {
-    return oracle::draw_workloads(
-        larger_graphs, {.min_ops = bundle_.max_ops + 8, .max_ops = bundle_.max_ops + 28}, config_.seed + 1);
+    return oracle::draw_workloads(std::clamp(bundle_.graphs / 8, 1, most_larger_graphs),
+                                  {.min_ops = bundle_.max_ops + 8, .max_ops = bundle_.max_ops + 28},
+                                  config_.seed + 1);
   }
 
   void train_schedules() {
@@ -143,7 +158,7 @@ class BundleTrainer {
     learn::ScheduleModel model(shape, config_.seed);
     model.standardise(set.train);
     ScheduleFit fit(model, {.train = set.train, .validation = set.validation}, config_.training,
-                    path("checkpoint.safetensors"));
+                    path(checkpoint_file));
     if (!fit.run()) throw Interrupted();
     Stage measuring("schedules of larger graphs are recorded");
     std::vector<oracle::DrawnWorkload> large = larger();
@@ -157,7 +172,7 @@ class BundleTrainer {
                        {"larger_mixed", schedule_figures(model, test.test_mixed)},
                        {"larger_memory_bound", schedule_figures(model, test.test_memory_bound)}});
     model.save(path(oracle::walk_schedules_file), oracle::schedule_fingerprints());
-    std::filesystem::remove(path("checkpoint.safetensors"));
+    std::filesystem::remove(path(checkpoint_file));
   }
 
   void train_decisions() {
@@ -219,7 +234,7 @@ class BundleTrainer {
 
   void finish() {
     namespace fs = std::filesystem;
-    for (const std::string_view stage : {"schedules", "decisions", "grid"}) {
+    for (const std::string_view stage : stages) {
       if (!fs::exists(stage_file(stage))) continue;
       metrics_[std::string(stage)] = ordered_json::parse(read_file(stage_file(stage)));
     }
@@ -231,13 +246,23 @@ class BundleTrainer {
                          .grid = bundle_.grid_problems > 0,
                          .metrics = metrics_.dump()},
                         bundle_card(metrics_, program));
-    for (const std::string_view stage : {"schedules", "decisions", "grid"}) fs::remove(stage_file(stage));
-    fs::remove(work_ + "/config.json");
-    const std::string old = out_ + ".old";
-    fs::remove_all(old);
-    if (fs::exists(out_)) fs::rename(out_, old);
+    take_place();
+    // What the work needed belongs to no bundle. Last of all, so that it can be taken up until there is one.
+    for (const std::string_view stage : stages) fs::remove(fmt::format("{}/{}", out_, stage_name(stage)));
+    fs::remove(fmt::format("{}/{}", out_, config_file));
+    fs::remove(fmt::format("{}/{}", out_, checkpoint_file));
+  }
+
+  // There is a bundle at `out_` at any time, the old one or the new one.
+  void take_place() const {
+    namespace fs = std::filesystem;
+    if (!fs::exists(out_)) return fs::rename(work_, out_);
+    if (::renameat2(AT_FDCWD, work_.c_str(), AT_FDCWD, out_.c_str(), RENAME_EXCHANGE) == 0) {
+      fs::remove_all(work_);
+      return;
+    }
+    fs::remove_all(out_);  // a file system that can't
     fs::rename(work_, out_);
-    fs::remove_all(old);
   }
 
   const TrainConfig& config_;

@@ -4,13 +4,14 @@
 #include <limits>
 
 #include "fuselage/core/json.h"
-#include "fuselage/walk/generator.h"
 
 namespace fuselage::cli {
 namespace {
 
 constexpr std::int64_t widest = 2048;  // what a model file may hold (learn/schedule_model.h)
 constexpr std::size_t most_layers = 8;
+constexpr std::int64_t most_ops = 10'000;  // of a graph that an optimum is to be proven of
+constexpr int least_grid_problems = 10;
 
 void read_width(const JsonField& parent, std::string_view key, learn::Index& width) {
   if (const auto field = parent.optional(key)) width = field->integer(1, widest);
@@ -84,9 +85,13 @@ BundleConfig read_bundle_config(const JsonField& field) {
   };
   count("graphs", bundle.graphs, 20, 100'000);
   count("schedules", bundle.schedules, 2, 10'000);
-  count("min_ops", bundle.min_ops, 2, walk::max_generated_ops);
-  count("max_ops", bundle.max_ops, bundle.min_ops, walk::max_generated_ops);
+  count("min_ops", bundle.min_ops, 2, most_ops);
+  count("max_ops", bundle.max_ops, bundle.min_ops, most_ops);
   count("grid_problems", bundle.grid_problems, 0, 100'000);
+  if (bundle.grid_problems > 0 && bundle.grid_problems < least_grid_problems)
+    field.required("grid_problems")
+        .refuse(std::to_string(bundle.grid_problems) + " are too few to hold some out",
+                "0, or " + std::to_string(least_grid_problems) + " or more");
   return bundle;
 }
 
