@@ -50,7 +50,7 @@ and data give the same model, byte for byte.
 With "bundle" instead of "data" everything that guides a search is trained, from the seed alone, and DIR
 becomes a bundle; models/config.json is how models/default was made (about ten minutes):
 
-  {"bundle": {"graphs": 520, "schedules": 48, "min_ops": 8, "max_ops": 32, "grid_problems": 240},
+  {"bundle": {"graphs": 520, "schedules": 48, "min_ops": 8, "max_ops": 32, "grid_problems": 440},
    "seed": 1, "training": {"increments": 1}}
 
 Exit code: 0 trained; 1 interrupted; 2 bad input.

@@ -17,7 +17,7 @@ struct BundleConfig {
   int schedules = 48;
   int min_ops = 8;
   int max_ops = 32;
-  int grid_problems = 240;  // 0: no grid family
+  int grid_problems = 440;  // 0: no grid family
 };
 
 struct TrainConfig {
