@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "curves.h"
+#include "fuselage/core/error.h"
 #include "fuselage/core/files.h"
 #include "fuselage/core/hash.h"
 #include "fuselage/oracle/bundle.h"
@@ -21,12 +22,23 @@ constexpr std::uint64_t test_seed = 4'000'000;
 constexpr int schedules_a_graph = 48;
 
 struct Options {
-  std::string out, commit, model = "models/default", memory_bound_model;
+  std::string out, commit, model, memory_bound_model;
   Job job;
   int train_graphs = 400;
 };
 
-std::string model_file(const std::string& path) {
+// models/default in a directory above the program: that of the sources, wherever this is run from.
+std::string default_bundle() {
+  namespace fs = std::filesystem;
+  for (fs::path at = fs::read_symlink("/proc/self/exe").parent_path(); at.has_relative_path();
+       at = at.parent_path())
+    if (fs::exists(at / "models" / "default")) return (at / "models" / "default").string();
+  fail(
+      "--model: there is no models/default; expected the path of a bundle, or of a file of 'fuselage train'");
+}
+
+std::string model_file(const std::string& given) {
+  const std::string path = given.empty() ? default_bundle() : given;
   const auto inside = std::filesystem::path(path) / oracle::walk_schedules_file;
   return std::filesystem::is_directory(path) ? inside.string() : path;
 }
