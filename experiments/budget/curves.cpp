@@ -41,13 +41,12 @@ std::vector<HeldOut> held_out(const Job& job) {
   return graphs;
 }
 
-std::vector<float> curve_of(const HeldOut& graph, FilterKind kind, const Learned& learned, int trials,
-                            std::uint64_t seed) {
+std::vector<float> curve_of(const HeldOut& graph, FilterKind kind, const Learned& learned,
+                            const oracle::TuneOptions& options) {
   const walk::EpisodeContext context(graph.workload);
   oracle::RooflineEvaluator evaluator(graph.workload);
-  const auto filter = make_filter(kind, context, graph.workload, learned, seed);
-  const oracle::Tuned tuned =
-      oracle::tune(context, evaluator, filter.get(), {.trials = trials, .seed = seed});
+  const auto filter = make_filter(kind, context, graph.workload, learned, options.seed);
+  const oracle::Tuned tuned = oracle::tune(context, evaluator, filter.get(), options);
   std::vector<float> gaps;
   double best = std::numeric_limits<double>::infinity();
   for (const oracle::Trial& trial : tuned.trials) {
@@ -57,7 +56,7 @@ std::vector<float> curve_of(const HeldOut& graph, FilterKind kind, const Learned
            graph.optimum);
     gaps.push_back(static_cast<float>(std::max(0.0, best / graph.optimum - 1)));
   }
-  gaps.resize(static_cast<std::size_t>(trials), gaps.back());
+  gaps.resize(static_cast<std::size_t>(options.trials), gaps.back());
   return gaps;
 }
 
@@ -92,7 +91,8 @@ Curves measure(const Job& job, const Learned& learned) {
     in_parallel(job.threads, by_seed.size() * graphs.size(), [&](std::size_t i) {
       const std::size_t seed = i / graphs.size();
       const std::size_t g = i % graphs.size();
-      by_seed[seed][g] = curve_of(graphs[g], kind, learned, trials, seed);
+      by_seed[seed][g] =
+          curve_of(graphs[g], kind, learned, {.trials = trials, .proposals = job.proposals, .seed = seed});
     });
     say(fmt::format(
         "{}, {}: gap at 64 is {} %", job.kind, filter_names[f],

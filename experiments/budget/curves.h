@@ -18,6 +18,7 @@ struct Job {
   int seeds = 3;
   int trials = 256;        // with a filter
   int reference = 10'000;  // without one
+  int proposals = 64;      // for each trial with a filter
   std::uint64_t draw = 0;  // seed of the graphs
   int threads = 1;
 };

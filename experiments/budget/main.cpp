@@ -67,6 +67,7 @@ Curves run(const Options& options, oracle::GraphKind kind, nlohmann::ordered_jso
                                {"graphs_seed", job.draw},
                                {"seeds", job.seeds},
                                {"trials", job.trials},
+                               {"proposals", job.proposals},
                                {"reference_trials", job.reference},
                                {"seconds", curves.seconds}});
   return curves;
@@ -89,6 +90,8 @@ int main(int argc, char** argv) {
   app.add_option("--seeds", options.job.seeds, "of the tuner, default 3")->check(CLI::PositiveNumber);
   app.add_option("--trials", options.job.trials, "with a filter, default 256")
       ->check(CLI::Range(64, 100'000));
+  app.add_option("--proposals", options.job.proposals, "for each trial with a filter, default 64")
+      ->check(CLI::PositiveNumber);
   app.add_option("--reference", options.job.reference, "trials without a filter, default 10000")
       ->check(CLI::Range(64, 1'000'000));
   app.add_option("--train-graphs", options.train_graphs, "that the action bag learns from, default 400")
