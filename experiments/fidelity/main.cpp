@@ -110,7 +110,7 @@ class Run {
                            .count = options_.judged(),
                            .split = Split::test,
                            .schedules = 250,
-                           .seed = 2};
+                           .seed = 3};  // 2 is what the recipe was chosen on
     const std::vector<Drawn> train = draw(draw_train, options_.threads);
     const std::vector<Drawn> judged = draw(draw_judged, options_.threads);
     manifest_.push_back(describe(draw_train, train));
