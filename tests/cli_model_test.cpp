@@ -223,9 +223,9 @@ TEST_F(Model, training_goes_on_where_it_was_interrupted) {
   write("config.json", tiny_config);
   ASSERT_EQ(run("train config.json --out whole").exit_code, 0);
   int interrupted = 0;
-  for (int tenths = 1; tenths < 100 && !fs::exists(path("parts")); ++tenths) {
+  for (int turn = 1; turn < 200 && !fs::exists(path("parts")); ++turn) {
     const Finished part =
-        shell(fmt::format("timeout -s INT {} \"$FUSELAGE\" train config.json --out parts", 0.1 * tenths));
+        shell(fmt::format("timeout -s INT {} \"$FUSELAGE\" train config.json --out parts", 0.03 * turn));
     if (part.err.find("interrupted; the same command goes on") == std::string::npos) continue;
     ++interrupted;
     EXPECT_FALSE(fs::exists(path("parts")));

@@ -38,6 +38,7 @@ constexpr std::size_t beam_width = 8;
 constexpr std::string_view config_file = "config.json";
 constexpr std::string_view checkpoint_file = "checkpoint.safetensors";
 constexpr std::array<std::string_view, 3> stages = {"schedules", "decisions", "grid"};
+constexpr std::string_view beam_stage = "beam";  // a part of the figures of decisions
 
 struct Interrupted {};
 
@@ -121,6 +122,7 @@ class BundleTrainer {
   void run() {
     if (!has(oracle::walk_schedules_file)) train_schedules();
     if (!has(oracle::walk_value_file)) train_decisions();
+    if (!has(stage_name(beam_stage))) measure_beams();
     if (bundle_.grid_problems > 0 && !has(oracle::grid_decisions_file)) train_grid();
     finish();
   }
@@ -182,26 +184,32 @@ class BundleTrainer {
     Stage stage("decisions are labelled with their regret");
     const oracle::DecisionTraining trained =
         oracle::train_decisions(drawn, *model, config_.seed, stage.teller());
-    const oracle::WalkModels models = {
-        .decisions = std::make_shared<const learn::FlatTrees>(trained.decisions, "the ranker"),
-        .schedules = model,
-        .value = std::make_shared<const learn::ValueHead>(trained.value)};
-    ordered_json metrics = {{"states", trained.states},
-                            {"candidates", trained.candidates},
-                            {"value_error", trained.value_error},
-                            {"value_spread", trained.value_spread},
-                            {"beam", beams(models, drawn)}};
-    note("decisions", metrics);
+    note("decisions", {{"states", trained.states},
+                       {"candidates", trained.candidates},
+                       {"value_error", trained.value_error},
+                       {"value_spread", trained.value_spread}});
     learn::save_ranker(path(oracle::walk_decisions_file), trained.decisions);
     trained.value.save(path(oracle::walk_value_file), oracle::value_fingerprints());
   }
 
   // The guided beam against the unguided one, on the graphs of the test split and on larger ones.
-  ordered_json beams(const oracle::WalkModels& models,
-                     const std::vector<oracle::DrawnWorkload>& drawn) const {
-    const Stage stage("guided searches are measured");
+  void measure_beams() {
+    const oracle::WalkModels models = {
+        .decisions = std::make_shared<const learn::FlatTrees>(
+            learn::read_flat_trees(path(oracle::walk_decisions_file))),
+        .schedules = std::make_shared<const learn::ScheduleModel>(
+            learn::ScheduleModel::load(path(oracle::walk_schedules_file), oracle::schedule_fingerprints())),
+        .value = std::make_shared<const learn::ValueHead>(
+            learn::ValueHead::load(path(oracle::walk_value_file), oracle::value_fingerprints()))};
+    Stage stage("guided searches are measured");
     ordered_json json;
-    const std::vector<oracle::DrawnWorkload> large = larger();
+    double done = 0;
+    const auto measure = [&, tell = stage.teller()](const std::string& key, const auto& graphs,
+                                                    const oracle::WalkGuideOptions& options) {
+      tell(done++ / 6);
+      json[key] = beam_json(oracle::guided_beam(graphs, models, beam_width, options));
+    };
+    const std::vector<oracle::DrawnWorkload> drawn = workloads(), large = larger();
     for (const GraphKind kind : {GraphKind::mixed, GraphKind::memory_bound}) {
       std::vector<Workload> test, larger_test;
       for (const auto& one : drawn)
@@ -209,11 +217,11 @@ class BundleTrainer {
       for (const auto& one : large)
         if (one.kind == kind) larger_test.push_back(one.workload);
       const std::string key = kind == GraphKind::mixed ? "mixed" : "memory_bound";
-      json[key] = beam_json(oracle::guided_beam(test, models, beam_width, {}));
-      json["larger_" + key] = beam_json(oracle::guided_beam(larger_test, models, beam_width, {}));
-      json[key + "_by_model"] = beam_json(oracle::guided_beam(test, models, beam_width, {.value = true}));
+      measure(key, test, {});
+      measure("larger_" + key, larger_test, {});
+      measure(key + "_by_model", test, {.value = true});
     }
-    return json;
+    note(beam_stage, json);
   }
 
   void train_grid() {
@@ -238,6 +246,7 @@ class BundleTrainer {
       if (!fs::exists(stage_file(stage))) continue;
       metrics_[std::string(stage)] = ordered_json::parse(read_file(stage_file(stage)));
     }
+    metrics_["decisions"]["beam"] = ordered_json::parse(read_file(stage_file(beam_stage)));
     const std::string program = "fuselage " FUSELAGE_VERSION;
     oracle::seal_bundle(work_,
                         {.program = program,
@@ -249,6 +258,7 @@ class BundleTrainer {
     take_place();
     // What the work needed belongs to no bundle. Last of all, so that it can be taken up until there is one.
     for (const std::string_view stage : stages) fs::remove(fmt::format("{}/{}", out_, stage_name(stage)));
+    fs::remove(fmt::format("{}/{}", out_, stage_name(beam_stage)));
     fs::remove(fmt::format("{}/{}", out_, config_file));
     fs::remove(fmt::format("{}/{}", out_, checkpoint_file));
   }
