@@ -143,9 +143,9 @@ Report report_of(const std::vector<Curves>& all) {
   Report report;
   report.rows = Table({"kind", "graph", "filter", "seed", "optimum", "gap_16_percent", "gap_64_percent",
                        "gap_256_percent", "gap_1024_percent", "gap_last_percent"});
-  Table bars({"bar", "asked", "measured", "met"});
+  Table bars({"figure", "bar", "measured", "met"});
   for (const Curves& curves : all) add_bars(curves, bars);
-  report.summary.push_back({"What was asked for", std::move(bars)});
+  report.summary.push_back({"Bars", std::move(bars)});
   for (const Curves& curves : all) {
     add_rows(curves, report.rows);
     for (Titled& titled :

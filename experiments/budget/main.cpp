@@ -27,18 +27,12 @@ struct Options {
   int train_graphs = 400;
 };
 
-// models/default in a directory above the program: that of the sources, wherever this is run from.
-std::string default_bundle() {
-  namespace fs = std::filesystem;
-  for (fs::path at = fs::read_symlink("/proc/self/exe").parent_path(); at.has_relative_path();
-       at = at.parent_path())
-    if (fs::exists(at / "models" / "default")) return (at / "models" / "default").string();
-  fail(
-      "--model: there is no models/default; expected the path of a bundle, or of a file of 'fuselage train'");
-}
-
 std::string model_file(const std::string& given) {
-  const std::string path = given.empty() ? default_bundle() : given;
+  const std::string path = given.empty() ? oracle::find_default_bundle() : given;
+  if (path.empty())
+    fail(
+        "--model: there is no models/default; expected the path of a bundle, or of a file of 'fuselage "
+        "train'");
   const auto inside = std::filesystem::path(path) / oracle::walk_schedules_file;
   return std::filesystem::is_directory(path) ? inside.string() : path;
 }

@@ -121,7 +121,7 @@ class Run {
   void finish() {
     report_.manifest["sets"] = manifest_;
     report_.manifest["options"] = {{"seeds", options_.seeds}, {"effort", options_.effort}};
-    report_.summary.insert(report_.summary.begin(), {"What was asked for", bars_});
+    report_.summary.insert(report_.summary.begin(), {"Bars", bars_});
     write(report_, "fidelity", options_.place);
     std::fputs(text_of(report_).c_str(), stdout);
   }
@@ -213,7 +213,7 @@ class Run {
 
   Options options_;
   nlohmann::ordered_json manifest_ = nlohmann::ordered_json::array();
-  Table bars_ = Table({"bar", "asked", "measured", "met"});
+  Table bars_ = Table({"figure", "bar", "measured", "met"});
   Report report_ = {.rows = Table({"graphs", "trained", "seed", "tokens", "graphs_judged", "schedules",
                                    "states", "commonest", "retrieval", "retrieval_each_state_once", "error",
                                    "error_in_spreads_at_once", "deviation", "effective_rank"}),

@@ -18,14 +18,15 @@ using namespace fuselage::experiments;
 
 struct Options {
   std::vector<std::string> names = {"walk", "grid"};
-  std::string bundle = "models/default";
+  std::string bundle = {};
   std::optional<int> graphs;
   std::string out;
   std::string commit;
 };
 
-void leave(Report report, std::string_view name, const Options& options) {
-  report.manifest["bundle"] = options.bundle;
+void leave(Report report, std::string_view name, const oracle::Bundle& bundle, const Options& options) {
+  for (const oracle::BundleFile& file : bundle.manifest.files)
+    report.manifest["bundle"][file.name] = file.sha256;
   write(report, name, {.directory = options.out, .commit = options.commit});
   std::fputs(text_of(report).c_str(), stdout);
   std::fflush(stdout);
@@ -44,20 +45,21 @@ void run_walk(const oracle::Bundle& bundle, const Options& options) {
         chart.lines.push_back({.name = curve.name, .x = curve.steps, .y = curve.gap});
     write_chart(options.out + "/walk_" + (set == "mixed" ? "mixed" : "memory_bound") + ".svg", chart);
   }
-  leave(std::move(result.report), "walk", options);
+  leave(std::move(result.report), "walk", bundle, options);
 }
 
 void run(const Options& options) {
-  const oracle::Bundle bundle = oracle::read_bundle(options.bundle);
+  const oracle::Bundle bundle =
+      oracle::read_bundle(options.bundle.empty() ? oracle::find_default_bundle() : options.bundle);
   const auto wanted = [&](const char* name) {
     return std::find(options.names.begin(), options.names.end(), name) != options.names.end();
   };
   if (wanted("walk")) run_walk(bundle, options);
   if (!wanted("grid")) return;
-  if (!bundle.grid) fail("{}: has no models of the grid family", options.bundle);
+  if (!bundle.grid) fail("{}: has no models of the grid family", bundle.path);
   GridSetting setting{.ranker = bundle.grid};
   if (options.graphs) setting.problems = *options.graphs;
-  leave(experiments::grid(setting), "grid", options);
+  leave(experiments::grid(setting), "grid", bundle, options);
 }
 
 }  // namespace

@@ -66,7 +66,7 @@ class Bars {
   void add(const std::string& what, const std::string& sign, double asked, double measured, bool met) {
     table_.add({what, sign + fmt::format("{:g}", asked), fixed(measured, 4), yes_no(met)});
   }
-  Table table_ = Table({"bar, recurrent", "asked", "measured", "met"});
+  Table table_ = Table({"figure, recurrent", "bar", "measured", "met"});
 };
 
 const Standing* find(const std::vector<Standing>& standings, const std::string& set) {
@@ -118,7 +118,7 @@ Report ranking_report(const std::vector<Standing>& standings) {
     return std::find(names.begin(), names.end(), name) != names.end();
   };
   if (has(recurrent) && has("action bag") && has("action bag, network"))
-    report.summary.push_back({"What was asked for", bars_of(standings)});
+    report.summary.push_back({"Bars", bars_of(standings)});
   for (const Standing& standing : standings) report.summary.push_back(table_of(standing));
   if (has(recurrent)) report.summary.push_back(differences(standings));
   return report;

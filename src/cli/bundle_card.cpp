@@ -62,10 +62,13 @@ std::string decisions_text(const ordered_json& metrics) {
   text += beam_row("memory-bound, larger", beam["larger_memory_bound"]);
   text += fmt::format(
       "\n## What completing a schedule costs (`walk/value.safetensors`)\n\n"
-      "An MLP on latent and state that answers by how much the proven bound falls short. Its mean error is\n"
-      "{:.3f} ops (mean cycles of one alone), that of a constant {:.3f}. The bounds of this family are so "
-      "tight\n"
-      "that the head helps only where few states are kept; it is used with `--rank-by model`:\n\n"
+      "An MLP on latent and state that answers by how much the proven bound falls short. Its mean error on "
+      "the\n"
+      "states that it was trained on is {:.3f} ops (mean cycles of one alone), that of a constant {:.3f}. "
+      "The\n"
+      "bounds of this family are so tight that the head helps only where few states are kept; it is used "
+      "with\n"
+      "`--rank-by model`:\n\n"
       "| graphs | number | gap % | steps | unguided gap % | unguided steps | % of steps |\n"
       "|---|---|---|---|---|---|---|\n",
       metrics["value_error"].get<double>(), metrics["value_spread"].get<double>());

@@ -33,5 +33,6 @@ void add_rank_eval(CLI::App& app, int& exit_code);
 void add_train(CLI::App& app, int& exit_code);
 void add_tune(CLI::App& app, int& exit_code);
 void add_model(CLI::App& app, int& exit_code);
+void add_regret(CLI::App& app, int& exit_code);
 
 }  // namespace fuselage::cli

@@ -8,7 +8,7 @@
 namespace fuselage::cli {
 namespace {
 
-constexpr std::int64_t furthest = 8;  // lookahead: each kernel more costs `keep` times as much
+constexpr std::int64_t furthest = 3;  // lookahead: each kernel more costs `keep` times as much
 
 }  // namespace
 
@@ -25,7 +25,7 @@ void add_guide_options(CLI::App& app, GuideOptions& options) {
   add_count(app,
             {"--keep", "N",
              "guide: kernels of a state that are priced, at most; default 4,\n"
-             "of grid problems 8"},
+             "of grid problems 8, where auto goes on with more"},
             {.min = 1, .max = 1'000'000}, options.keep);
   name_value(
       app.add_option_function<std::string>(

@@ -14,7 +14,7 @@ const std::atomic<bool>& stop_on_interrupt() {
   struct sigaction action {};
   action.sa_handler = [](int) { interrupted.store(true, std::memory_order_relaxed); };
   action.sa_flags = static_cast<int>(SA_RESETHAND | SA_RESTART);
-  ::sigaction(SIGINT, &action, nullptr);
+  for (const int signal : {SIGINT, SIGTERM}) ::sigaction(signal, &action, nullptr);
   return interrupted;
 }
 

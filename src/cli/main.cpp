@@ -97,6 +97,7 @@ void add_commands(CLI::App& app, int& exit_code) {
   add_train(app, exit_code);
   add_tune(app, exit_code);
   add_model(app, exit_code);
+  add_regret(app, exit_code);
   for (CLI::App* command : app.get_subcommands(nullptr)) command->group("Commands");
 }
 

@@ -104,6 +104,7 @@ void check_guided(const oracle::SolveOptions& solve, Family family) {
          oracle::name(solve.engine));
   if (family == Family::walk && solve.rules != walk::Rules::seed_honest)
     fail("--guide: trained under the rules seed-honest; expected no guide under {}", walk::name(solve.rules));
+  if (solve.price != walk::Price{}) fail("--guide: trained on latency; expected no --price with it");
 }
 
 }  // namespace

@@ -20,6 +20,7 @@
 #include "fuselage/oracle/grid_decisions.h"
 #include "fuselage/oracle/walk_training.h"
 #include "interrupt.h"
+#include "report_cells.h"
 #include "schedule_fit.h"
 #include "terminal.h"
 
@@ -104,8 +105,10 @@ class BundleTrainer {
 
   void begin(const std::string& config_text) {
     namespace fs = std::filesystem;
-    if (fs::exists(out_) && !fs::exists(out_ + "/bundle.json") &&
-        !(fs::is_directory(out_) && fs::is_empty(out_)))
+    std::error_code unreadable;
+    const bool is_there = fs::exists(out_, unreadable);
+    if (unreadable) fail("--out: {}: {}; expected the name of a directory", out_, unreadable.message());
+    if (is_there && !fs::exists(out_ + "/bundle.json") && !(fs::is_directory(out_) && fs::is_empty(out_)))
       fail("--out: {} is there and no bundle; expected a new directory, or a bundle to replace", out_);
     const std::string begun = path(config_file);
     if (fs::exists(work_) && !fs::exists(begun) && !(fs::is_directory(work_) && fs::is_empty(work_)))
@@ -263,7 +266,7 @@ class BundleTrainer {
     fs::remove(fmt::format("{}/{}", out_, checkpoint_file));
   }
 
-  // There is a bundle at `out_` at any time, the old one or the new one.
+  // There is a bundle at `out_` at any time, the old one or the new one, where the file system can exchange.
   void take_place() const {
     namespace fs = std::filesystem;
     if (!fs::exists(out_)) return fs::rename(work_, out_);
@@ -271,8 +274,11 @@ class BundleTrainer {
       fs::remove_all(work_);
       return;
     }
-    fs::remove_all(out_);  // a file system that can't
+    // A file system that can't: for a moment there is only the old one, by another name.
+    const std::string old = out_ + ".old";
+    fs::rename(out_, old);
     fs::rename(work_, out_);
+    fs::remove_all(old);
   }
 
   const TrainConfig& config_;
@@ -288,6 +294,9 @@ int train_bundle(const TrainConfig& config, const std::string& config_text, cons
                  bool json) {
   std::string directory = out;
   while (directory.size() > 1 && directory.back() == '/') directory.pop_back();
+  const std::string last = std::filesystem::path(directory).filename().string();
+  if (last.empty() || last == "." || last == "..")
+    fail("--out: {} can't be renamed; expected the name of a directory, such as my-bundle", quote(out));
   BundleTrainer trainer(config, directory);
   trainer.begin(config_text);
   try {
@@ -297,7 +306,7 @@ int train_bundle(const TrainConfig& config, const std::string& config_text, cons
     return exit_negative;
   }
   if (json)
-    write_stdout(ordered_json({{"out", directory}, {"metrics", trainer.metrics()}}).dump(2) + "\n");
+    write_stdout(dump({{"out", directory}, {"metrics", trainer.metrics()}}));
   else
     write_stdout(read_file(directory + "/README.md"));
   return exit_ok;

@@ -203,7 +203,19 @@ void check(const TuneCommand& command) {
     fail("--workers and --retries are about an evaluator; expected --evaluate-with CMD with them");
 }
 
+// An empty text is a shell variable that isn't set, and never what was meant.
+void refuse_empty(const CLI::App& app) {
+  for (const char* flag : {"--evaluate-with", "--model", "--log", "--out"}) {
+    const CLI::Option& option = *app.get_option(flag);
+    if (option.count() > 0 && option.as<std::string>().empty()) fail("{}: is empty; expected a value", flag);
+  }
+}
+
 int tune(const TuneCommand& command) {
+  constexpr std::int64_t most_candidates = 1'000'000;  // laid before the model at once
+  if (command.batch.value_or(8) * command.proposals.value_or(64) > most_candidates)
+    fail("--proposals: {} for each of {} plans are more than a million at once; expected fewer of either",
+         command.proposals.value_or(64), command.batch.value_or(8));
   check(command);
   const std::vector<Workload> workloads = read_targets(command.targets);
   const std::vector<std::string> paths =
@@ -274,7 +286,10 @@ void add_tune(CLI::App& app, int& exit_code) {
   add_store_option(command, options->store);
   command.add_flag("--no-store", options->no_store, "don't look at the best-known store");
   command.add_flag("--json", options->json, "one JSON document instead of the table");
-  command.callback([options, &exit_code] { exit_code = tune(*options); });
+  command.callback([options, &command, &exit_code] {
+    refuse_empty(command);
+    exit_code = tune(*options);
+  });
 }
 
 }  // namespace fuselage::cli

@@ -57,11 +57,19 @@ std::string line_of(std::int64_t graph, const oracle::Trial& trial) {
   return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
+// Commands are bytes of the user's.
+template <class Value>
+std::string text_of(const Value& json) {
+  return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+}
+
 }  // namespace
 
 TuneLog::TuneLog(std::string path, bool resume) : path_(std::move(path)) {
   if (path_.empty()) return;
-  const bool exists = std::filesystem::exists(path_);
+  std::error_code unreadable;
+  const bool exists = std::filesystem::exists(path_, unreadable);
+  if (unreadable) fail("--log: {}: {}; expected the name of a file", path_, unreadable.message());
   if (exists && !resume)
     fail("--log: {} exists already; expected a new file, or --resume to go on from it", path_);
   if (exists) {
@@ -104,12 +112,12 @@ void TuneLog::begin(const nlohmann::ordered_json& header) {
   graph_ = header.at("graph").get<std::int64_t>();
   if (fd_ < 0) return;
   const auto known = headers_.find(graph_);
-  if (known == headers_.end()) return append(header.dump());
+  if (known == headers_.end()) return append(text_of(header));
   for (const auto& [key, value] : header.items()) {
     const auto logged = known->second.find(key);
-    if (logged != known->second.end() && *logged == nlohmann::json(value)) continue;
+    if (logged != known->second.end() && text_of(*logged) == text_of(nlohmann::json(value))) continue;
     fail("{}: graph {}: {} is {}; expected {}, as asked for now, to go on from it", path_, graph_, key,
-         logged == known->second.end() ? "missing" : logged->dump(), value.dump());
+         logged == known->second.end() ? "missing" : text_of(*logged), text_of(value));
   }
 }
 

@@ -15,17 +15,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Empty if there is none.
-std::string default_bundle() {
-  std::error_code ignored;
-  const fs::path self = fs::read_symlink("/proc/self/exe", ignored);
-  for (fs::path at = self.parent_path(); at.has_relative_path(); at = at.parent_path()) {
-    const fs::path bundle = at / "models" / "default";
-    if (fs::is_regular_file(bundle / oracle::walk_schedules_file, ignored)) return bundle.string();
-  }
-  return {};
-}
-
 std::string file_of(const std::string& given) {
   std::error_code ignored;
   if (!fs::is_directory(given, ignored)) return given;
@@ -39,7 +28,7 @@ std::string file_of(const std::string& given) {
 
 TuneModel read_tune_model(const std::string& given) {
   if (given == "none") return {};
-  const std::string chosen = given.empty() ? default_bundle() : given;
+  const std::string chosen = given.empty() ? oracle::find_default_bundle() : given;
   if (chosen.empty()) {
     print_note("no model at models/default: proposals are not filtered (--model PATH, or none)");
     return {};
@@ -47,6 +36,9 @@ TuneModel read_tune_model(const std::string& given) {
   TuneModel model;
   model.path = file_of(chosen);
   model.fingerprint = sha256_hex(read_file(model.path));
+  std::error_code ignored;
+  if (fs::is_regular_file(fs::path(chosen) / "bundle.json", ignored))
+    oracle::read_bundle(chosen);  // checks it
   model.model = learn::ScheduleModel::load(model.path, oracle::schedule_fingerprints());
   return model;
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -234,6 +235,16 @@ std::vector<std::string> verify_bundle(const std::string& directory) {
   if (!faults.empty()) return faults;
   attempt([&] { read_bundle(directory); });
   return faults;
+}
+
+std::string find_default_bundle() {
+  namespace fs = std::filesystem;
+  std::error_code ignored;
+  const fs::path self = fs::read_symlink("/proc/self/exe", ignored);
+  for (fs::path at = self.parent_path(); at.has_relative_path(); at = at.parent_path())
+    if (fs::is_regular_file(at / "models" / "default" / manifest_file, ignored))
+      return (at / "models" / "default").string();
+  return {};
 }
 
 void seal_bundle(const std::string& directory, const BundleManifest& about, const std::string& card) {

@@ -1,5 +1,5 @@
 // A shell command with pipes to its stdin and from its stdout, in a process group of its own, so that all of
-// it can be killed. It dies with us, however we die.
+// it can be killed. The shell dies with us, however we die; what it has started does if we end in order.
 #pragma once
 
 #include <sys/types.h>

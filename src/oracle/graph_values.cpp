@@ -56,7 +56,7 @@ Value plus(Value value, double cycles) {
   return value;
 }
 
-// The lesser; proven only if both are, unless one can't matter.
+// The lesser; proven only if both are.
 Value lesser(const Value& a, const Value& b) {
   return {.cycles = std::min(a.cycles, b.cycles), .proven = a.proven && b.proven};
 }

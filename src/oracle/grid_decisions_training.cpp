@@ -95,8 +95,9 @@ std::string grid_hash(const grid::Instance& instance) {
 }
 
 DecisionFigures decision_figures(const Decisions& decisions, const learn::FlatTrees& trees) {
-  const std::vector<float> scores = scores_of(decisions, trees);
   DecisionFigures figures;
+  if (decisions.groups() == 0) return figures;
+  const std::vector<float> scores = scores_of(decisions, trees);
   std::vector<learn::GroupFigures> groups;
   std::size_t begin = 0;
   for (std::uint32_t count : decisions.sizes) {
@@ -131,7 +132,7 @@ DecisionFigures decision_figures(const Decisions& decisions, const learn::FlatTr
 }
 
 GridTraining train_grid_decisions(const GridTrainingOptions& options) {
-  if (options.problems < 10) fail("problems: {}; at least 10", options.problems);
+  if (options.problems < 10) fail("problems: {} are too few; expected 10 or more", options.problems);
   const Problems problems(options);
   Decisions train_data, test_data;
   const auto total = static_cast<double>(problems.train.size() * 2 + problems.test.size());

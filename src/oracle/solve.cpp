@@ -216,6 +216,16 @@ void find(Solution& solution, const Workload& workload, const walk::RunTable& ru
   settle(solution, tight, find_plan(tight, runs, workload, rest, start));
 }
 
+// A guide is trained on one rule set, and its features are of runs of the order.
+void check_guide(const SolveOptions& options) {
+  if (!options.guide) return;
+  if (options.engine != Engine::automatic && options.engine != Engine::beam && options.engine != Engine::mcts)
+    fail("guide: the engine {} takes none; expected auto, beam or mcts", name(options.engine));
+  if (options.rules != Rules::seed_honest)
+    fail("guide: trained under the rules seed-honest; expected no guide under {}", walk::name(options.rules));
+  if (options.price != walk::Price{}) fail("guide: trained on latency; expected no price with it");
+}
+
 }  // namespace
 
 std::optional<double> Solution::improvement() const {
@@ -245,15 +255,6 @@ walk::Plan play(const walk::EpisodeContext& context, Rules rules, std::span<cons
   }
   if (!open.nodes.empty()) plan.push_back(std::move(open));
   return plan;
-}
-
-// A guide is trained on one rule set, and its features are of runs of the order.
-void check_guide(const SolveOptions& options) {
-  if (!options.guide) return;
-  if (options.engine != Engine::automatic && options.engine != Engine::beam && options.engine != Engine::mcts)
-    fail("guide: the engine {} takes none; expected auto, beam or mcts", name(options.engine));
-  if (options.rules != Rules::seed_honest)
-    fail("guide: trained under the rules seed-honest; expected no guide under {}", walk::name(options.rules));
 }
 
 Solution solve(const Workload& workload, const SolveOptions& options) {

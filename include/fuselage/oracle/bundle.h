@@ -64,6 +64,10 @@ BundleManifest read_bundle_manifest(const std::string& directory);
 // What is wrong, one sentence each; empty: nothing. Unlike read_bundle it goes on after the first.
 std::vector<std::string> verify_bundle(const std::string& directory);
 
+// models/default in the program's directory or one above it: that of the sources, wherever this is run from.
+// Empty if there is none.
+std::string find_default_bundle();
+
 // Writes schema.json, the card and, last, bundle.json beside the models that are in the directory.
 void seal_bundle(const std::string& directory, const BundleManifest& about, const std::string& card);
 

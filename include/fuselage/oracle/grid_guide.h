@@ -1,7 +1,7 @@
 // The grid family's ranker of decisions at work. Its guide fits beam, MCTS and portfolio like any other
 // (decision_guide.h). Here is the search that makes most of it: first the plans that the ranker doubts least
-// (grid_guide_doubts.h), where it is right after as many pricings as a plan has kernels; then sweeps that
-// keep one kernel of a state, two, and more states and more kernels, which find out where it is wrong. Each
+// (grid_guide_doubts.h), where it is right after as many pricings as a plan has kernels; then sweeps of
+// more and more states and kernels of a state, whatever Keeping says, which find out where it is wrong. Each
 // part is pruned by the best plan so far.
 #pragma once
 

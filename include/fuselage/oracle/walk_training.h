@@ -1,7 +1,7 @@
 // From a seed to the walk family's learned models, in stages: workloads are drawn, schedules of them
 // recorded, the world model is trained on those (learn/schedule_training.h, by the caller, who may stop and
-// resume it), then the ranker of decisions and the head for the cost to go; and everything is measured on
-// graphs that no stage was trained on.
+// resume it), then the ranker of decisions and the head for the cost to go; rankings and guided searches
+// are measured on graphs that no stage was trained on.
 #pragma once
 
 #include <cstdint>
@@ -45,7 +45,7 @@ struct DecisionTraining {
   learn::ValueHead value;
   std::size_t states = 0;      // trained on
   std::size_t candidates = 0;  // trained on
-  double value_error = 0;      // mean absolute, mean cycles
+  double value_error = 0;      // mean absolute on these, mean cycles
   double value_spread = 0;     // mean distance of the targets from their mean: what a constant would err by
 };
 // On the workloads of the training split.
