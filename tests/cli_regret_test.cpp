@@ -14,7 +14,7 @@ using nlohmann::json;
 using testing::HasSubstr;
 using testing::Not;
 
-class Regret : public CommandTest {
+class RegretCommand : public CommandTest {
  protected:
   // The optimal plan's actions, as a transcript.
   void write_optimal(const std::string& task) {
@@ -25,7 +25,7 @@ class Regret : public CommandTest {
   }
 };
 
-TEST_F(Regret, of_an_optimal_transcript_is_zero) {
+TEST_F(RegretCommand, of_an_optimal_transcript_is_zero) {
   for (const std::string task : {"task4_mixed", "task5_adversarial"}) {
     write_optimal(task);
     const json result = run_json("regret optimal.jsonl").at("results").at(0);
@@ -35,7 +35,7 @@ TEST_F(Regret, of_an_optimal_transcript_is_zero) {
   }
 }
 
-TEST_F(Regret, says_what_was_lost_where_and_what_was_better) {
+TEST_F(RegretCommand, says_what_was_lost_where_and_what_was_better) {
   json actions = json::array();
   for (int i = 0; i < 24; ++i) actions.push_back(R"({"fuse_with_prev": false, "tile": 32, "retain": []})");
   write("t.jsonl", json{{"task", "task4_mixed"}, {"policy", "alone"}, {"actions", actions}}.dump() + "\n");
@@ -57,7 +57,7 @@ TEST_F(Regret, says_what_was_lost_where_and_what_was_better) {
   EXPECT_THAT(text.out, HasSubstr("new kernel, tile 32, retain []"));
 }
 
-TEST_F(Regret, of_answers_in_prose_and_of_episodes_that_end_early) {
+TEST_F(RegretCommand, of_answers_in_prose_and_of_episodes_that_end_early) {
   write("t.jsonl",
         R"({"task": "task1_chain", "actions": ["I would fuse: yes, tile = 64", "[1]", {"tile": 64}]})");
   const json result = run_json("regret t.jsonl").at("results").at(0);
@@ -68,7 +68,7 @@ TEST_F(Regret, of_answers_in_prose_and_of_episodes_that_end_early) {
   EXPECT_EQ(result.at("steps").at(0).at("taken").at("tile"), 64);
 }
 
-TEST_F(Regret, takes_graphs_and_rules_of_a_line) {
+TEST_F(RegretCommand, takes_graphs_and_rules_of_a_line) {
   const json graph = json::parse(run("generate --ops 10 --difficulty hard --seed 3").out);
   json line{{"graph", {{"nodes", graph.at("nodes")}, {"hardware", graph.at("hardware")}}},
             {"name", "mine"},
@@ -83,7 +83,7 @@ TEST_F(Regret, takes_graphs_and_rules_of_a_line) {
   EXPECT_EQ(results.at(1).at("rules"), "seed");
 }
 
-TEST_F(Regret, a_line_that_is_none_is_named_and_the_others_are_done) {
+TEST_F(RegretCommand, a_line_that_is_none_is_named_and_the_others_are_done) {
   const std::string good = R"({"task": "task1_chain", "actions": ["{}"]})";
   const auto refused = [&](const std::string& line, const std::string& said) {
     write("t.jsonl", good + "\n" + line + "\n" + good + "\n");
@@ -104,7 +104,7 @@ TEST_F(Regret, a_line_that_is_none_is_named_and_the_others_are_done) {
   refused("{\"task\": \"\xff\xfe\", \"actions\": []}", "line 2");
 }
 
-TEST_F(Regret, an_empty_file_and_a_missing_one_are_refused) {
+TEST_F(RegretCommand, an_empty_file_and_a_missing_one_are_refused) {
   write("t.jsonl", "\n");
   EXPECT_EQ(run("regret t.jsonl").exit_code, 2);
   EXPECT_EQ(run("regret none.jsonl").exit_code, 2);

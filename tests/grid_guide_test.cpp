@@ -112,7 +112,9 @@ TEST(GridDecisions, training_is_the_same_bytes_and_learns_something) {
   EXPECT_NE(train_grid_decisions(other).model, trained().model);
   EXPECT_GT(trained().states, 100U);
   EXPECT_LT(trained().train.first_regret, trained().train.random_regret / 2);
-  EXPECT_NE(error_of([] { (void)train_grid_decisions({.problems = 2}); }).find("problems: 2; at least 10"),
+  EXPECT_NE(error_of([] {
+              (void)train_grid_decisions({.problems = 2});
+            }).find("problems: 2 are too few; expected 10 or more"),
             std::string::npos);
 }
 
