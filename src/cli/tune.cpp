@@ -89,6 +89,10 @@ oracle::TuneOptions tune_options(const TuneCommand& command) {
   set(options.batch, command.batch);
   set(options.proposals, command.proposals);
   set(options.generations, command.generations);
+  constexpr std::int64_t most_candidates = 1'000'000;  // laid before the model at once
+  if (std::int64_t{options.batch} * options.proposals > most_candidates)
+    fail("--proposals: {} for each of {} plans are more than a million at once; expected fewer of either",
+         options.proposals, options.batch);
   options.seed = static_cast<std::uint64_t>(command.seed.value_or(0));
   options.cancel = &stop_on_interrupt();
   return options;
@@ -212,10 +216,6 @@ void refuse_empty(const CLI::App& app) {
 }
 
 int tune(const TuneCommand& command) {
-  constexpr std::int64_t most_candidates = 1'000'000;  // laid before the model at once
-  if (command.batch.value_or(8) * command.proposals.value_or(64) > most_candidates)
-    fail("--proposals: {} for each of {} plans are more than a million at once; expected fewer of either",
-         command.proposals.value_or(64), command.batch.value_or(8));
   check(command);
   const std::vector<Workload> workloads = read_targets(command.targets);
   const std::vector<std::string> paths =

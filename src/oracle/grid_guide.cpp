@@ -1,11 +1,10 @@
 #include "fuselage/oracle/grid_guide.h"
 
 #include "fuselage/core/error.h"
-#include "fuselage/search/beam.h"
 #include "fuselage/search/drive.h"
-#include "fuselage/search/mcts.h"
 #include "fuselage/search/portfolio.h"
 #include "grid_guide_solve.h"
+#include "run_engine.h"
 
 namespace fuselage::oracle {
 
@@ -26,18 +25,7 @@ void check_guide(const GridSolveOptions& options) {
 GridOutcome run_guided(const grid::GridProblem& problem, const GridSolveOptions& options) {
   const grid::Features features(problem.instance(), options.rules);
   GridGuide<> guide(options.guide, grid::DecisionRows(features), options.keeping);
-  if (options.engine == Engine::beam)
-    return search::beam(problem, guide,
-                        {.budget = options.budget,
-                         .width = options.width,
-                         .threads = options.threads,
-                         .monitor = options.monitor});
-  return search::mcts(problem,
-                      {.budget = options.budget,
-                       .seed = options.seed,
-                       .threads = options.threads,
-                       .monitor = options.monitor},
-                      std::nullopt, guide);
+  return run_guided_engine(problem, guide, options);
 }
 
 GridOutcome guided_portfolio(const grid::GridProblem& problem, const GridSolveOptions& options,

@@ -1,7 +1,11 @@
 #include "fuselage/oracle/samplers.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <optional>
 #include <span>
 
@@ -127,6 +131,17 @@ void tidy(PlanKernel& kernel, const Graph& graph) {
 }
 
 }  // namespace
+
+std::string key_of(const walk::Plan& plan) {
+  std::string text;
+  for (const walk::PlanKernel& kernel : plan) {
+    std::vector<NodeId> retain = kernel.retain;
+    std::sort(retain.begin(), retain.end());
+    fmt::format_to(std::back_inserter(text), "{}:{}:{};", kernel.nodes.size(), kernel.tile,
+                   fmt::join(retain, ","));
+  }
+  return text;
+}
 
 Action Samplers::random_action(const Episode& episode, const Habits& habits) {
   Action action;

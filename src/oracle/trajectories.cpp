@@ -209,16 +209,6 @@ class Drawing {
     }
   }
 
-  static std::string key_of(const Plan& plan) {
-    std::string text;
-    for (const PlanKernel& kernel : plan) {
-      std::vector<NodeId> retain = kernel.retain;
-      std::sort(retain.begin(), retain.end());
-      text += fmt::format("{}:{}:{};", kernel.nodes.size(), kernel.tile, fmt::join(retain, ","));
-    }
-    return text;
-  }
-
   TrajectoryOptions options_;
   walk::EpisodeContext context_;
   search::SplitMix random_;

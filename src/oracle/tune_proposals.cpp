@@ -23,17 +23,6 @@ constexpr std::array epsilons = {0.0, 0.05, 0.15, 0.3, 0.5};
 
 }  // namespace
 
-std::string key_of(const walk::Plan& plan) {
-  std::string text;
-  for (const walk::PlanKernel& kernel : plan) {
-    std::vector<NodeId> retain = kernel.retain;
-    std::sort(retain.begin(), retain.end());
-    fmt::format_to(std::back_inserter(text), "{}:{}:{};", kernel.nodes.size(), kernel.tile,
-                   fmt::join(retain, ","));
-  }
-  return text;
-}
-
 walk::Plan crossed(const walk::Plan& a, const walk::Plan& b, int position) {
   walk::Plan plan;
   int at = 0;

@@ -3,6 +3,7 @@
 // ones can't tell good ones apart.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "fuselage/search/split_mix.h"
@@ -10,6 +11,9 @@
 #include "fuselage/walk/plan.h"
 
 namespace fuselage::oracle {
+
+// Equal for plans that run the same kernels; the order of a retain list doesn't count.
+std::string key_of(const walk::Plan& plan);
 
 // All actions returned are legal: no fuse is refused, no retain entry dropped, and no node runs out of memory
 // for which a tile fits.

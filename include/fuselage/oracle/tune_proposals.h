@@ -13,9 +13,6 @@
 
 namespace fuselage::oracle {
 
-// Equal for plans that are charged alike because they are the same but for the order of retain lists.
-std::string key_of(const walk::Plan& plan);
-
 // The nodes of `a` up to a position of the order, those of `b` from there; a kernel that the cut meets is
 // cut.
 walk::Plan crossed(const walk::Plan& a, const walk::Plan& b, int position);
