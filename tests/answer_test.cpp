@@ -233,5 +233,12 @@ TEST(Answer, HugeInputTakesLinearTime) {
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(60));
 }
 
+TEST(AnswerText, reads_back) {
+  for (const Action& action : {Action{}, Action{.fuse_with_prev = true, .tile = 64, .retain = {5, 3, 5}}})
+    EXPECT_EQ(parse_answer(answer_text(action)), action);
+  EXPECT_EQ(answer_text({.fuse_with_prev = true, .tile = 256, .retain = {1, 22}}),
+            R"({"fuse_with_prev": true, "tile": 256, "retain": [1, 22]})");
+}
+
 }  // namespace
 }  // namespace fuselage::walk

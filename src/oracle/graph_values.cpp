@@ -48,17 +48,23 @@ class Grown {
 };
 
 Value value_of(const search::Outcome<State, Kernel>& outcome) {
-  return {.cycles = outcome.cost, .proven = outcome.proof == search::Proof::optimal || outcome.infeasible};
+  const bool proven = outcome.proof == search::Proof::optimal || outcome.infeasible;
+  return {.cycles = outcome.cost,
+          .proven = proven,
+          .lower_bound = proven ? outcome.cost : std::min(outcome.lower_bound, outcome.cost)};
 }
 
 Value plus(Value value, double cycles) {
   value.cycles += cycles;
+  value.lower_bound += cycles;
   return value;
 }
 
 // The lesser; proven only if both are.
 Value lesser(const Value& a, const Value& b) {
-  return {.cycles = std::min(a.cycles, b.cycles), .proven = a.proven && b.proven};
+  return {.cycles = std::min(a.cycles, b.cycles),
+          .proven = a.proven && b.proven,
+          .lower_bound = std::min(a.lower_bound, b.lower_bound)};
 }
 
 State state_at(int position, std::span<const NodeId> resident) {
@@ -110,7 +116,7 @@ bool GraphValues::is_cut_off(const Episode& episode) const {
 }
 
 Value GraphValues::closed(int position, std::span<const NodeId> resident) {
-  if (position >= context_.graph().size()) return {.cycles = 0, .proven = true};
+  if (position >= context_.graph().size()) return {.cycles = 0, .proven = true, .lower_bound = 0};
   return memory_->of(problem_, state_at(position, resident), 0, [&](const State& state) {
     ++searches_;
     return value_of(search::exact(problem_, {.budget = budget_}, state));
@@ -119,7 +125,8 @@ Value GraphValues::closed(int position, std::span<const NodeId> resident) {
 
 Value GraphValues::grown(const Episode& episode) {
   const walk::OpenGroup& group = episode.group();
-  constexpr Value impossible = {.cycles = std::numeric_limits<double>::infinity(), .proven = true};
+  constexpr double never = std::numeric_limits<double>::infinity();
+  constexpr Value impossible = {.cycles = never, .proven = true, .lower_bound = never};
   if (context_.runs().longest(group.first) <= group.count) return impossible;
   return memory_->of(
       problem_, state_at(group.first, episode.resident()), group.count, [&](const State& state) {
@@ -129,7 +136,7 @@ Value GraphValues::grown(const Episode& episode) {
 }
 
 Value GraphValues::value(const Episode& episode) {
-  if (episode.done()) return {.cycles = 0, .proven = true};
+  if (episode.done()) return {.cycles = 0, .proven = true, .lower_bound = 0};
   if (is_cut_off(episode)) return value_to_go(episode, budget_);
   if (episode.group().count == 0) return closed(episode.position(), episode.resident());
   ending_ = episode;

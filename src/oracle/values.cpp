@@ -58,17 +58,22 @@ void add_actions(const Episode& episode, bool fuse, std::vector<Action>& out) {
 }  // namespace
 
 Value value_to_go(const Episode& episode, const Budget& budget) {
-  if (episode.done()) return {.cycles = 0, .proven = true};
+  if (episode.done()) return {.cycles = 0, .proven = true, .lower_bound = 0};
   const walk::WalkProblem problem(episode);
   const auto outcome = search::exact(problem, {.budget = budget});
-  return {.cycles = outcome.cost, .proven = outcome.proof == search::Proof::optimal};
+  const bool proven = outcome.proof == search::Proof::optimal;
+  return {.cycles = outcome.cost,
+          .proven = proven,
+          .lower_bound = proven ? outcome.cost : std::min(outcome.lower_bound, outcome.cost)};
 }
 
 Value q_value(const Episode& episode, const Action& action, const Budget& budget) {
   Episode after = episode;
   after.step(action);
   Value value = value_to_go(after, budget);
-  value.cycles += after.total_latency() - episode.total_latency();
+  const double paid = after.total_latency() - episode.total_latency();
+  value.cycles += paid;
+  value.lower_bound += paid;
   return value;
 }
 

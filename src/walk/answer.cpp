@@ -1,6 +1,9 @@
 #include "fuselage/walk/answer.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <iterator>
 #include <string>
 #include <utility>
 #include <vector>
@@ -63,6 +66,21 @@ std::optional<Action> parse_answer(std::string_view text) {
   const std::string_view stripped = answer_parts::strip(text);
   return stripped.starts_with("```") ? parse_unfenced(without_fence_lines(stripped))
                                      : parse_unfenced(stripped);
+}
+
+void append_answer(std::string& out, const Action& action) {
+  out += action.fuse_with_prev ? R"({"fuse_with_prev": true, "tile": )"
+                               : R"({"fuse_with_prev": false, "tile": )";
+  fmt::format_to(std::back_inserter(out), R"({}, "retain": [)", action.tile);
+  for (std::size_t i = 0; i < action.retain.size(); ++i)
+    fmt::format_to(std::back_inserter(out), "{}{}", i > 0 ? ", " : "", action.retain[i]);
+  out += "]}";
+}
+
+std::string answer_text(const Action& action) {
+  std::string text;
+  append_answer(text, action);
+  return text;
 }
 
 }  // namespace fuselage::walk

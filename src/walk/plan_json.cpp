@@ -4,6 +4,7 @@
 
 #include "fuselage/core/error.h"
 #include "fuselage/graph/graph_json.h"
+#include "fuselage/walk/answer.h"
 
 namespace fuselage::walk {
 namespace {
@@ -103,11 +104,6 @@ std::string kernel_to_json(const PlanKernel& kernel) {
                      ids_to_json(kernel.retain));
 }
 
-std::string action_to_json(const Action& action) {
-  return fmt::format(R"({{"fuse_with_prev": {}, "tile": {}, "retain": {}}})", action.fuse_with_prev,
-                     action.tile, ids_to_json(action.retain));
-}
-
 template <class Item>
 std::string list_to_json(const std::vector<Item>& items, std::string (*write)(const Item&)) {
   std::string text = "[";
@@ -154,7 +150,7 @@ std::string plan_to_json(const PlanFile& plan) {
   add("naive_latency", number_or_null(plan.naive_latency));
   add("lower_bound", number_or_null(plan.lower_bound));
   add("proof", json_string(plan.proof));
-  if (!plan.actions.empty()) add("actions", list_to_json(plan.actions, action_to_json));
+  if (!plan.actions.empty()) add("actions", list_to_json(plan.actions, answer_text));
   text.erase(text.size() - 2);  // the last comma
   return text + "\n}\n";
 }

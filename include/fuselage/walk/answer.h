@@ -28,6 +28,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "fuselage/walk/plan.h"
@@ -44,5 +45,9 @@ inline constexpr double parse_error_reward = -0.1;
 // but a tile beyond int becomes the nearest int, and a retain entry beyond int becomes -1, which is no node
 // either.
 std::optional<Action> parse_answer(std::string_view text);
+
+// The same the other way: {"fuse_with_prev": true, "tile": 64, "retain": [3, 5]}, one line. Appends.
+void append_answer(std::string& out, const Action& action);
+std::string answer_text(const Action& action);
 
 }  // namespace fuselage::walk
