@@ -27,7 +27,8 @@ int open_to_read(const std::string& path) {
 
 }  // namespace
 
-LineReader::LineReader(const std::string& path) : source_(source_name(path)), fd_(open_to_read(path)) {
+LineReader::LineReader(const std::string& path, const LineLimits& limits)
+    : source_(source_name(path)), limits_(limits), fd_(open_to_read(path)) {
   struct stat status {};
   if (::fstat(fd_, &status) != 0) return;
   is_file_ = S_ISREG(status.st_mode);
@@ -56,19 +57,34 @@ bool LineReader::fill() {
     count = ::read(fd_, buffer_.data() + size, block);
   } while (count < 0 && errno == EINTR);
   buffer_.resize(size + static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
+  if (count < 0) at_end_ = true;
   if (count < 0) fail("{}: cannot be read: {}; expected a readable file", source_, errno_text());
   return count > 0;
 }
 
+void LineReader::skip_line() {
+  std::size_t end = buffer_.find('\n', begin_);
+  while (end == std::string::npos && !at_end_) {
+    begin_ = buffer_.size();
+    at_end_ = !fill();
+    end = buffer_.find('\n', begin_);
+  }
+  begin_ = end == std::string::npos ? buffer_.size() : end + 1;
+  in_long_line_ = false;
+}
+
 std::optional<Line> LineReader::next() {
+  if (in_long_line_) skip_line();
   std::size_t searched = begin_;
   std::size_t end = buffer_.find('\n', searched);
   while (end == std::string::npos && !at_end_) {
     searched = buffer_.size() - begin_;  // from the beginning, where fill() puts what is left
     at_end_ = !fill();
     end = buffer_.find('\n', searched);
-    if (std::min(end, buffer_.size()) - begin_ > max_line_bytes)
-      fail("{}: line {}: is longer than {} bytes; expected one action", source_, count_ + 1, max_line_bytes);
+    in_long_line_ = std::min(end, buffer_.size()) - begin_ > limits_.most_bytes;
+    if (in_long_line_)
+      fail("{}: line {}: is longer than {} bytes; expected {}", source_, ++count_, limits_.most_bytes,
+           limits_.expected);
   }
   if (end == std::string::npos && begin_ == buffer_.size()) return std::nullopt;
   const std::size_t stop = std::min(end, buffer_.size());

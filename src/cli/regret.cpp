@@ -3,21 +3,17 @@
 #include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
-#include <array>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "cli.h"
 #include "fuselage/core/error.h"
-#include "fuselage/core/json.h"
-#include "fuselage/graph/graph_json.h"
 #include "fuselage/walk/rules.h"
-#include "fuselage/walk/tasks.h"
-#include "line_reader.h"
 #include "options.h"
 #include "report_cells.h"
 #include "table.h"
 #include "terminal.h"
+#include "transcript.h"
 #include "units.h"
 
 namespace fuselage::cli {
@@ -57,13 +53,6 @@ struct RegretCommand {
   bool json = false;
 };
 
-struct Transcript {
-  std::string policy;
-  Workload workload;
-  walk::Rules rules = walk::Rules::seed_honest;
-  std::vector<std::string> answers = {};
-};
-
 struct Judged {
   std::string policy;
   std::string name;
@@ -71,43 +60,6 @@ struct Judged {
   walk::Rules rules = walk::Rules::seed_honest;
   EpisodeRegret regret;
 };
-
-walk::Rules read_rules(const JsonField& field) {
-  const auto rules = walk::parse_rules(field.string());
-  if (!rules || *rules == walk::Rules::physical)
-    field.refuse(quote(field.string()) + " has no episodes", "seed or seed-honest");
-  return *rules;
-}
-
-Workload read_workload(const JsonField& line, const std::string& source) {
-  if (const auto task = line.optional("task")) {
-    if (line.has("graph")) task->refuse("stands beside \"graph\"", "one of them");
-    const auto spec = walk::find_task(task->string());
-    if (!spec) task->refuse(quote(task->string()) + " is unknown", "a name that 'fuselage tasks' lists");
-    return walk::make_task(*spec);
-  }
-  const auto name = line.optional("name");
-  return read_graph(line.required("graph"), name ? read_name(*name) : source);
-}
-
-Transcript read_transcript(const Line& text, const std::string& file, const RegretCommand& command) {
-  const std::string source = fmt::format("{}: line {}", file, text.number);
-  const Json json = parse_json(text.text, source, {.object_only = true});
-  const JsonField line(json, source);
-  constexpr std::array<std::string_view, 6> known = {"task", "graph", "name", "policy", "rules", "actions"};
-  line.only(known);
-  Transcript transcript{.policy = "-", .workload = read_workload(line, fmt::format("line{}", text.number))};
-  if (const auto policy = line.optional("policy")) transcript.policy = policy->string();
-  const auto rules = line.optional("rules");
-  transcript.rules = rules ? read_rules(*rules) : command.rules;
-  const JsonField actions = line.required("actions");
-  for (std::size_t i = 0; i < actions.array_size(); ++i) {
-    const JsonField action = actions.element(i);
-    const bool is_text = action.value().is_string();
-    transcript.answers.push_back(is_text ? action.string() : action.value().dump());
-  }
-  return transcript;
-}
 
 Judged judge(const Transcript& transcript, const RegretCommand& command) {
   const walk::EpisodeContext context(transcript.workload);
@@ -214,15 +166,14 @@ ordered_json json_of(const Judged& one) {
 }
 
 int regret(const RegretCommand& command) {
-  if (command.rules == walk::Rules::physical)
-    fail("--rules: physical has no episodes; expected seed or seed-honest");
-  LineReader reader(command.transcript);
+  TranscriptReader reader(command.transcript, command.rules);
   std::vector<Judged> all;
   int exit_code = exit_ok;
-  while (const auto line = reader.next()) {
-    if (line->text.find_first_not_of(" \t\r") == std::string::npos) continue;
+  for (bool more = true; more;) {
     try {
-      all.push_back(judge(read_transcript(*line, reader.source(), command), command));
+      const auto transcript = reader.next();
+      more = transcript.has_value();
+      if (more) all.push_back(judge(*transcript, command));
     } catch (const Error& error) {
       print_error(error.what());
       exit_code = exit_bad_input;
