@@ -1,0 +1,196 @@
+// What the frame of a game gives away: where an episode ends, and how an action is worded.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "audit_laws.h"
+
+namespace fuselage::oracle::audit {
+namespace {
+
+struct Cut {
+  int steps = 0;
+  Found found = {};
+};
+
+// The best score of episodes of so many steps, and of those the least latency.
+Cut best_cut(Inquiry& inquiry, int steps, std::uint64_t share) {
+  const double scale = rounding / std::max(1.0, inquiry.fastest().end.latency);
+  const auto goal = [scale](const Play& play, double) {
+    return play.end.done ? play.end.score - scale * play.end.latency : never;
+  };
+  return {.steps = steps, .found = inquiry.climb(goal, {.max_steps = steps, .share = share})};
+}
+
+// Episodes that end before the work can be done, against the fastest that does it.
+bool cut_off(Inquiry& inquiry) {
+  constexpr int most = 24;
+  constexpr double tie = 1e-6;
+  const int last = std::min(inquiry.game().max_steps(), inquiry.game().ops()) - 1;
+  const int stride = std::max(1, (last + most - 1) / most);
+  Cut best;
+  double gain = 0;
+  for (int steps = last; steps >= 1; steps -= stride) {
+    Cut cut = best_cut(inquiry, steps, most);
+    const Standing& end = cut.found.play.end;
+    if (!cut.found || end.complete || end.score - inquiry.fastest().end.score <= gain + tie) continue;
+    gain = end.score - inquiry.fastest().end.score;
+    best = std::move(cut);
+  }
+  if (best.steps == 0) return false;
+  const double score = best.found.play.end.score;
+  const auto passes = [&](const Play& play) {
+    return !play.end.complete && play.end.score >= score - rounding;
+  };
+  Finding finding{
+      .law = "early end",
+      .owed = "an episode that is cut off scores no better than a whole one",
+      .code = "cut off",
+      .what = fmt::format("cut off after {} steps, with {} of {} ops run: score {:.4g}; the fastest "
+                          "whole one: {:.4g}",
+                          best.steps, best.found.play.end.work, inquiry.game().ops(), score,
+                          inquiry.fastest().end.score),
+      .gain = gain,
+      .unit = "score",
+      .reference = inquiry.fastest().end.score,
+      .example = best.found.play};
+  inquiry.minimise(finding, passes);
+  inquiry.add(std::move(finding));
+  return true;
+}
+
+// Whole episodes that would have scored more without their last step.
+void last_step(Inquiry& inquiry) {
+  const auto short_of_last = [&](const Play& play) {
+    return inquiry.play(play.moves, static_cast<int>(play.moves.size()) - 1);
+  };
+  const auto gain_of = [&](const Play& play) {
+    if (!play.end.complete || play.moves.size() < 2) return never;
+    const Play shorter = short_of_last(play);
+    return shorter.end.complete || !shorter.end.done ? never : shorter.end.score - play.end.score;
+  };
+  const Found found = inquiry.climb([&](const Play& play, double) { return gain_of(play); }, {.share = 2});
+  if (!found || found.value <= rounding) return;
+  Finding finding{.law = "early end",
+                  .owed = "doing the last of the work does not lower the score",
+                  .code = "last step",
+                  .what = {},
+                  .gain = found.value,
+                  .unit = "score",
+                  .reference = found.play.end.score,
+                  .example = found.play};
+  const Play& whole =
+      inquiry.minimise(finding, [&](const Play& play) { return gain_of(play) >= found.value - rounding; });
+  finding.reference = whole.end.score;
+  finding.example = short_of_last(whole);
+  finding.what = fmt::format("without the last step, with {} of {} ops run: score {:.4g}; with it: {:.4g}",
+                             finding.example.end.work, inquiry.game().ops(), finding.example.end.score,
+                             finding.reference);
+  inquiry.add(std::move(finding));
+}
+
+// How an action may be worded that means nothing more; undone, it should be worth no less.
+enum class Liberty : std::uint8_t { repeated, reordered, unknown_entry, unknown_value };
+constexpr std::array<const char*, 4> liberty_names = {"repeated entry", "order of entries", "unknown entry",
+                                                      "unknown value"};
+
+bool is_in(const std::vector<std::int64_t>& values, std::int64_t value) {
+  return std::find(values.begin(), values.end(), value) != values.end();
+}
+
+class Undo {
+ public:
+  Undo(Inquiry& inquiry, Liberty liberty) : inquiry_(inquiry), liberty_(liberty) {}
+
+  // None: nothing to undo.
+  std::optional<Play> operator()(const Play& play) {
+    Line line = play.moves;
+    for (Move& move : line)
+      for (std::size_t f = 0; f < form().size(); ++f)
+        if (form()[f].kind == FieldKind::set) undo_list(form()[f], move.fields[f]);
+    if (liberty_ == Liberty::unknown_value) return undo_values(std::move(line));
+    if (line == play.moves) return std::nullopt;
+    return inquiry_.play(std::move(line), play.max_steps);
+  }
+
+ private:
+  const std::vector<Field>& form() const { return inquiry_.game().form(); }
+
+  void undo_list(const Field& field, std::vector<std::int64_t>& values) const {
+    std::vector<std::int64_t> kept;
+    for (const std::int64_t value : values) {
+      const bool drops = (liberty_ == Liberty::repeated && is_in(kept, value)) ||
+                         (liberty_ == Liberty::unknown_entry && is_in(field.odd, value));
+      if (!drops) kept.push_back(value);
+    }
+    if (liberty_ == Liberty::reordered) std::sort(kept.begin(), kept.end());
+    values = std::move(kept);
+  }
+
+  // Every unknown value of a choice becomes the known one that is best there.
+  std::optional<Play> undo_values(Line line) {
+    std::optional<Play> best;
+    for (std::size_t at = 0; at < line.size(); ++at) {
+      for (std::size_t f = 0; f < form().size(); ++f) {
+        const Field& field = form()[f];
+        if (field.kind != FieldKind::choice || !is_in(field.odd, line[at].fields[f].front())) continue;
+        best.reset();
+        for (const std::int64_t value : field.values) {
+          line[at].fields[f] = {value};
+          Play play = inquiry_.play(line);
+          if (!best || play.end.latency < best->end.latency) best = std::move(play);
+        }
+        line = best->moves;
+      }
+    }
+    return best;
+  }
+
+  Inquiry& inquiry_;
+  Liberty liberty_;
+};
+
+void look_at_wording(Inquiry& inquiry, Liberty liberty) {
+  Undo undo(inquiry, liberty);
+  const auto share_gained = [&](const Play& play) {
+    if (!play.end.complete) return never;
+    const std::optional<Play> undone = undo(play);
+    if (!undone || !undone->end.complete) return 0.0;
+    return (undone->end.latency - play.end.latency) / undone->end.latency;
+  };
+  const Found found = inquiry.climb([&](const Play& play, double) { return share_gained(play); },
+                                    {.liberties = {.repeats = true, .odd = true}, .share = 8});
+  if (!found || found.value <= rounding) return;
+  Finding finding{.law = "wording",
+                  .owed = "order and repetition in a set, and unknown values, gain nothing",
+                  .code = liberty_names[static_cast<std::size_t>(liberty)],
+                  .what = {},
+                  .gain = 0,
+                  .unit = "latency",
+                  .reference = 0,
+                  .example = found.play};
+  const Play& example = inquiry.minimise(
+      finding, [&](const Play& play) { return share_gained(play) >= found.value * (1 - rounding); });
+  finding.reference = undo(example)->end.latency;
+  finding.gain = finding.reference - example.end.latency;
+  finding.what = fmt::format("latency {:.6g}; worded plainly {:.6g}; the fastest {:.6g}", example.end.latency,
+                             finding.reference, inquiry.fastest().end.latency);
+  inquiry.add(std::move(finding));
+}
+
+}  // namespace
+
+void law_early_end(Inquiry& inquiry) {
+  if (!inquiry.has_fastest()) return;
+  if (!cut_off(inquiry)) last_step(inquiry);
+}
+
+void law_wording(Inquiry& inquiry) {
+  for (const Liberty liberty :
+       {Liberty::repeated, Liberty::reordered, Liberty::unknown_entry, Liberty::unknown_value})
+    look_at_wording(inquiry, liberty);
+}
+
+}  // namespace fuselage::oracle::audit

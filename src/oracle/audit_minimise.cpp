@@ -1,0 +1,86 @@
+#include <algorithm>
+#include <utility>
+
+#include "audit_search.h"
+
+namespace fuselage::oracle::audit {
+namespace {
+
+class Minimiser {
+ public:
+  Minimiser(const Game& game, Play play, const std::function<bool(const Play&)>& passes, Allowance& allowance)
+      : game_(game), plain_(game.plain()), best_(std::move(play)), passes_(passes), allowance_(allowance) {}
+
+  Play run() {
+    do {
+      changed_ = false;
+      for (std::size_t at = best_.moves.size(); at-- > 0;) drop(at);
+      for (std::size_t at = best_.moves.size(); at-- > 0;) shorten(at);
+    } while (changed_ && allowance_.left > 0);
+    return std::move(best_);
+  }
+
+ private:
+  bool take(Line line) {
+    if (allowance_.left == 0) return false;
+    Play next = play(game_, std::move(line), best_.max_steps);
+    allowance_.charge(next.moves.size());
+    if (!passes_(next)) return false;
+    best_ = std::move(next);
+    return changed_ = true;
+  }
+
+  void drop(std::size_t at) {
+    if (at >= best_.moves.size()) return;
+    Line shorter = best_.moves;
+    shorter.erase(shorter.begin() + static_cast<std::ptrdiff_t>(at));
+    // A move that the end fills with a plain one is no shorter episode.
+    if (play(game_, shorter, best_.max_steps).moves.size() < best_.moves.size() && take(shorter)) return;
+    if (best_.moves[at] == plain_) return;
+    Line plainer = best_.moves;
+    plainer[at] = plain_;
+    take(std::move(plainer));
+  }
+
+  void shorten(std::size_t at) {
+    if (at >= best_.moves.size()) return;
+    for (std::size_t f = 0; f < plain_.fields.size(); ++f) {
+      if (best_.moves[at].fields[f] == plain_.fields[f]) continue;
+      Line plainer = best_.moves;
+      plainer[at].fields[f] = plain_.fields[f];
+      if (take(std::move(plainer))) continue;
+      if (game_.form()[f].kind != FieldKind::choice) take_entries(at, f);
+    }
+  }
+
+  // Halves first, then ever smaller parts, down to single entries.
+  void take_entries(std::size_t at, std::size_t field) {
+    for (std::size_t part = best_.moves[at].fields[field].size() / 2; part > 0; part /= 2) {
+      for (std::size_t from = 0;
+           at < best_.moves.size() && from + part <= best_.moves[at].fields[field].size();) {
+        Line shorter = best_.moves;
+        auto& values = shorter[at].fields[field];
+        const auto first = values.begin() + static_cast<std::ptrdiff_t>(from);
+        values.erase(first, first + static_cast<std::ptrdiff_t>(part));
+        if (!take(std::move(shorter))) from += part;
+      }
+      if (at >= best_.moves.size()) return;
+    }
+  }
+
+  const Game& game_;
+  Move plain_;
+  Play best_;
+  const std::function<bool(const Play&)>& passes_;
+  Allowance& allowance_;
+  bool changed_ = false;
+};
+
+}  // namespace
+
+Play minimise(const Game& game, Play play, const std::function<bool(const Play&)>& passes,
+              Allowance& allowance) {
+  return Minimiser(game, std::move(play), passes, allowance).run();
+}
+
+}  // namespace fuselage::oracle::audit
