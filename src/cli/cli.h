@@ -34,5 +34,9 @@ void add_train(CLI::App& app, int& exit_code);
 void add_tune(CLI::App& app, int& exit_code);
 void add_model(CLI::App& app, int& exit_code);
 void add_regret(CLI::App& app, int& exit_code);
+void add_leaderboard(CLI::App& app, int& exit_code);
+void add_oracle(CLI::App& app, int& exit_code);
+void add_audit(CLI::App& app, int& exit_code);
+void add_counterfactuals(CLI::App& app, int& exit_code);
 
 }  // namespace fuselage::cli

@@ -98,6 +98,10 @@ void add_commands(CLI::App& app, int& exit_code) {
   add_tune(app, exit_code);
   add_model(app, exit_code);
   add_regret(app, exit_code);
+  add_leaderboard(app, exit_code);
+  add_oracle(app, exit_code);
+  add_audit(app, exit_code);
+  add_counterfactuals(app, exit_code);
   for (CLI::App* command : app.get_subcommands(nullptr)) command->group("Commands");
 }
 

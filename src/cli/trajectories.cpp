@@ -10,6 +10,7 @@
 #include "fuselage/search/split_mix.h"
 #include "interrupt.h"
 #include "options.h"
+#include "range_option.h"
 #include "terminal.h"
 
 namespace fuselage::cli {
@@ -62,15 +63,10 @@ struct Tally {
   }
 };
 
-// "8-32"
 void parse_ops(const std::string& text, oracle::DrawOptions& draw) {
-  const std::size_t dash = text.find('-');
-  if (dash == std::string::npos) fail("--ops: {} is no range; expected LOW-HIGH, such as 8-32", quote(text));
-  const auto low = parse_count("--ops", text.substr(0, dash), {.min = 2, .max = most_ops});
-  const auto high = parse_count("--ops", text.substr(dash + 1), {.min = 2, .max = most_ops});
-  if (low > high) fail("--ops: {} is no range; expected LOW-HIGH with LOW <= HIGH", quote(text));
-  draw.min_ops = static_cast<int>(low);
-  draw.max_ops = static_cast<int>(high);
+  const IntRange ops = parse_int_range("--ops", text, {.min = 2, .max = most_ops});
+  draw.min_ops = ops.low;
+  draw.max_ops = ops.high;
 }
 
 learn::TrajectoryManifest manifest_of(const TrajectoriesCommand& command, std::int64_t graphs,

@@ -7,6 +7,7 @@
 
 #include "fuselage/core/error.h"
 #include "fuselage/oracle/headroom.h"
+#include "fuselage/oracle/policy_player.h"
 #include "fuselage/oracle/simulate.h"
 #include "fuselage/walk/baseline.h"
 #include "fuselage/walk/episode.h"
@@ -30,27 +31,8 @@ constexpr std::array<Policy, 10> all_policies = {{
     {.name = "heuristic", .fuse = true, .tile = 128, .keeps = true},
 }};
 
-// What a policy says in the state that an episode is in. None of them looks further than the node.
-class Player {
- public:
-  Player(const Workload& workload, const Policy& policy) : policy_(policy) {
-    if (policy.greedy) script_ = walk::actions_of(walk::greedy_groups(workload.graph, workload.hardware));
-  }
-
-  Action act(const walk::Episode& episode) const {
-    if (policy_.greedy) return script_[static_cast<std::size_t>(episode.position())];
-    Action action{.fuse_with_prev = policy_.fuse, .tile = policy_.tile, .retain = {}};
-    const NodeId node = episode.current_node();
-    if (policy_.keeps && episode.remaining_uses(node) > 0) action.retain.push_back(node);
-    return action;
-  }
-
- private:
-  const Policy& policy_;
-  std::vector<Action> script_;  // of greedy, by position
-};
-
 struct Run {
+  std::vector<Action> actions;
   walk::Plan plan;
   Simulation simulation;
 };
@@ -59,13 +41,13 @@ struct Run {
 Run run_episode(const Workload& workload, Rules rules, const Policy& policy) {
   const walk::EpisodeContext context(workload);
   walk::Episode episode(context, {.rules = rules});
-  const Player player(workload, policy);
+  const PolicyPlayer player(workload, policy);
   std::vector<Action> actions;
   while (!episode.done()) {
     actions.push_back(player.act(episode));
     episode.step(actions.back());
   }
-  Run run{.plan = play(context, rules, actions), .simulation = {}};
+  Run run{.actions = actions, .plan = play(context, rules, actions), .simulation = {}};
   run.simulation = simulate(workload.graph, workload.hardware, run.plan, {.rules = rules});
   const double total = episode.total_latency();
   if (!run.simulation.legal() || std::abs(run.simulation.latency - total) > 1e-9 * total)
@@ -113,6 +95,18 @@ class PhysicalPlan {
 
 }  // namespace
 
+PolicyPlayer::PolicyPlayer(const Workload& workload, const Policy& policy) : policy_(policy) {
+  if (policy.greedy) script_ = walk::actions_of(walk::greedy_groups(workload.graph, workload.hardware));
+}
+
+Action PolicyPlayer::act(const walk::Episode& episode) const {
+  if (policy_.greedy) return script_[static_cast<std::size_t>(episode.position())];
+  Action action{.fuse_with_prev = policy_.fuse, .tile = policy_.tile, .retain = {}};
+  const NodeId node = episode.current_node();
+  if (policy_.keeps && episode.remaining_uses(node) > 0) action.retain.push_back(node);
+  return action;
+}
+
 std::span<const Policy> policies() {
   return all_policies;
 }
@@ -126,7 +120,11 @@ const Policy& find_policy(std::string_view name) {
 Played play_policy(const Workload& workload, Rules rules, const Policy& policy) {
   const bool physical = rules == Rules::physical;
   Run run = run_episode(workload, physical ? Rules::seed_honest : rules, policy);
-  Played played{.policy = policy, .plan = {}, .latency = run.simulation.latency, .fault = {}};
+  Played played{.policy = policy,
+                .actions = std::move(run.actions),
+                .plan = {},
+                .latency = run.simulation.latency,
+                .fault = {}};
   if (!physical) {
     played.plan = std::move(run.plan);
     return played;

@@ -1,0 +1,42 @@
+// What `fuselage oracle` was asked for, and what that means to the library.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "fuselage/oracle/data_set.h"
+#include "fuselage/oracle/data_source.h"
+
+namespace CLI {
+class App;
+}
+
+namespace fuselage::cli {
+
+struct OracleCommand {
+  std::optional<std::int64_t> graphs, episodes, seed, shard_size, threads, steps;
+  std::string curriculum, ops, tasks, transcripts, policy, formats, shard_of, system_file, threshold;
+  std::vector<std::string> inputs;
+  std::optional<oracle::GraphKind> kind;
+  walk::Rules rules = walk::Rules::seed_honest;
+  bool tasks_in_train = false;
+  bool plain = false;
+  bool zstd = false;
+  bool json = false;
+  std::string license = "apache-2.0";
+  std::string out;
+};
+
+void add_oracle_options(CLI::App& app, OracleCommand& command);
+
+// All that is read is read here, before any work begins.
+struct OracleJob {
+  std::unique_ptr<oracle::LabelSource> source;
+  oracle::DataOptions options;
+};
+OracleJob oracle_job(const OracleCommand& command);
+
+}  // namespace fuselage::cli

@@ -1,0 +1,33 @@
+// Plays a row of a data set again, from the graph's row and the rules alone.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "fuselage/core/budget.h"
+#include "fuselage/core/json.h"
+#include "fuselage/oracle/data_rows.h"
+
+namespace fuselage::oracle {
+
+// What rows of one graph are checked against.
+class GraphCheck {
+ public:
+  virtual ~GraphCheck() = default;
+  // What is wrong with a row of the graph; none if all is well. Error for a row without its columns.
+  virtual std::optional<std::string> fault_of(RowFormat format, const JsonField& row) = 0;
+};
+
+// Error with the row's source for one that is no row of `graphs`. `budget` is of one search.
+std::unique_ptr<GraphCheck> walk_check(const JsonField& graph_row, const Budget& budget);
+
+// The observation of a row is the end of its prompt: of a plain one, or of its last message.
+const std::string& prompt_of(const JsonField& row, RowFormat format);
+// The text of an answer in either form.
+const std::string& answer_of(const JsonField& row, std::string_view key);
+
+// A JSON list of texts within a text.
+std::vector<std::string> texts_of(const JsonField& field);
+
+}  // namespace fuselage::oracle

@@ -1,0 +1,87 @@
+#include "fuselage/oracle/policy_mix.h"
+
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <optional>
+#include <utility>
+
+#include "fuselage/core/error.h"
+#include "fuselage/core/json.h"
+
+namespace fuselage::oracle {
+namespace {
+
+constexpr const char* expected =
+    "optimal, epsP (such as eps0.1), random, greedy, heuristic, constant32, 64, 128 or 256, alone32, 64, 128 "
+    "or 256, each with a weight if wanted, as in optimal:0.5,eps0.1:0.5";
+
+// By name in a mix: the name in headroom.h.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 10> references = {{
+    {"greedy", "greedy, played"},
+    {"heuristic", "heuristic"},
+    {"alone32", "constant 32"},
+    {"alone64", "constant 64"},
+    {"alone128", "constant 128"},
+    {"alone256", "constant 256"},
+    {"constant32", "constant 32, fusing"},
+    {"constant64", "constant 64, fusing"},
+    {"constant128", "constant 128, fusing"},
+    {"constant256", "constant 256, fusing"},
+}};
+
+std::optional<double> number_of(std::string_view text) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size() || !std::isfinite(value)) return std::nullopt;
+  return value;
+}
+
+std::optional<VisitPolicy> policy_of(std::string_view name) {
+  if (name == "optimal") return VisitPolicy{.name = std::string(name), .kind = VisitKind::optimal};
+  if (name == "random") return VisitPolicy{.name = std::string(name), .kind = VisitKind::random};
+  if (name.starts_with("eps")) {
+    const std::optional<double> epsilon = number_of(name.substr(3));
+    if (!epsilon || *epsilon <= 0 || *epsilon > 1) return std::nullopt;
+    return VisitPolicy{.name = std::string(name), .kind = VisitKind::erring, .epsilon = *epsilon};
+  }
+  for (const auto& [short_name, reference] : references)
+    if (short_name == name)
+      return VisitPolicy{.name = std::string(name), .kind = VisitKind::reference, .reference = reference};
+  return std::nullopt;
+}
+
+}  // namespace
+
+PolicyMix parse_policy_mix(std::string_view text, const std::string& option) {
+  PolicyMix mix;
+  while (true) {
+    const std::size_t comma = std::min(text.find(','), text.size());
+    const std::string_view item = text.substr(0, comma);
+    const std::size_t colon = std::min(item.find(':'), item.size());
+    std::optional<VisitPolicy> policy = policy_of(item.substr(0, colon));
+    if (!policy) fail("{}: {} is no policy; expected {}", option, quote(item.substr(0, colon)), expected);
+    const std::optional<double> weight = colon < item.size() ? number_of(item.substr(colon + 1)) : 1.0;
+    if (!weight || *weight <= 0)
+      fail("{}: {} is no weight; expected a number above 0", option, quote(item.substr(colon + 1)));
+    for (const MixPart& other : mix)
+      if (other.policy.name == policy->name)
+        fail("{}: {} appears twice; expected each policy once", option, quote(policy->name));
+    mix.push_back({.policy = *std::move(policy), .weight = *weight});
+    if (comma == text.size()) return mix;
+    text.remove_prefix(comma + 1);
+  }
+}
+
+const VisitPolicy& draw_policy(const PolicyMix& mix, search::SplitMix& random) {
+  double total = 0;
+  for (const MixPart& part : mix) total += part.weight;
+  double at = random.unit() * total;
+  for (const MixPart& part : mix) {
+    at -= part.weight;
+    if (at < 0) return part.policy;
+  }
+  return mix.back().policy;
+}
+
+}  // namespace fuselage::oracle
