@@ -70,6 +70,7 @@ const Columns& own(RowFormat format) {
       {{"latency", "of the episode, cycles"},
        {"score", "the environment's"},
        {"complete", "did the episode reach the end of the graph?"},
+       {"proof", "`optimal` if the optimum and the values behind all labels are proven, else `none`"},
        {"prompt", "the first observation"},
        {"completions", "the answers, step by step"},
        {"labels", "by step: was it optimal there?"},

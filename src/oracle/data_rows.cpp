@@ -73,10 +73,6 @@ std::string list_text(std::span<const std::string> texts) {
   return list + "]";
 }
 
-std::string_view proof_name(bool proven) {
-  return proven ? "optimal" : "none";
-}
-
 // How much dearer than what is proven possible, as a fraction.
 double gap_of(double spent, const Value& value) {
   const double least = spent + value.lower_bound;
@@ -101,7 +97,7 @@ class GraphRows {
     row.number("optimum", graph_.optimum.cycles);
     row.number("optimum_score", graph_.optimum_score);
     row.number("lower_bound", graph_.optimum.lower_bound);
-    row.text("proof", proof_name(graph_.optimum.proven));
+    row.text("proof", search::name(graph_.proof));
     row.integer("states", static_cast<std::uint64_t>(graph_.states.size()));
     row.text("graph_json", graph_.graph);
     row.text("episodes", episodes_text());
@@ -120,6 +116,7 @@ class GraphRows {
       row.number("latency", episode.latency);
       row.number("score", episode.score);
       row.boolean("complete", episode.complete);
+      row.text("proof", search::name(episode.proven ? search::Proof::optimal : search::Proof::none));
       row.text("prompt", plain_prompt(graph_.states.front()));
       row.list("completions", episode.answers, append_text);
       row.list("labels", episode.regrets,
@@ -273,7 +270,7 @@ class GraphRows {
     identity(row, state.episode, state.step);
     row.integer("step", state.step);
     row.number("latency", state.spent + state.answers[state.best].q.cycles);
-    row.text("proof", proof_name(state.proven));
+    row.text("proof", search::name(state.proof));
     row.number("gap", gap_of(state.spent, state.value));
   }
 

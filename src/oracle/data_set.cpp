@@ -37,7 +37,8 @@ class ShardWriter {
     record_.episodes += graph.episodes.size();
     record_.states += graph.states.size();
     record_.proven += static_cast<std::uint64_t>(
-        std::count_if(graph.states.begin(), graph.states.end(), [](const auto& s) { return s.proven; }));
+        std::count_if(graph.states.begin(), graph.states.end(),
+                      [](const auto& state) { return state.proof == search::Proof::optimal; }));
     for (RowFormat format : formats_) {
       Output& output = output_of(format, split);
       output.file.rows += append_rows(format, graph, index, options_.rows, output.text);

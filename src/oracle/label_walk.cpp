@@ -1,9 +1,10 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <map>
 #include <set>
 #include <string_view>
-#include <unordered_map>
+#include <utility>
 
 #include "fuselage/graph/graph_json.h"
 #include "fuselage/oracle/graph_values.h"
@@ -31,6 +32,10 @@ bool is_fixed_task(const std::string& hash) {
   return hashes.contains(hash);
 }
 
+search::Proof proof_of(bool proven) {
+  return proven ? search::Proof::optimal : search::Proof::none;
+}
+
 // How much a data set would rather show this one of several optimal answers: lower is better.
 std::array<int, 2> awkwardness(const Action& action) {
   return {static_cast<int>(action.retain.size()), action.tile != walk::default_tile};
@@ -55,6 +60,7 @@ class WalkLabeller {
     out_.greedy = context_.greedy_latency();
     out_.naive = context_.naive_latency();
     out_.optimum = values_.value(episode_);
+    out_.proof = proof_of(out_.optimum.proven);
     scale_ = out_.optimum.cycles;
     if (out_.greedy > 0)
       out_.optimum_score = std::clamp((out_.greedy - scale_) / out_.greedy / 0.2, -1.0, 1.0);
@@ -103,7 +109,9 @@ class WalkLabeller {
     LabelledEpisode& episode = out_.episodes.back();
     episode.complete = episode_.done();
     episode.score = episode_.score();
-    episode.latency = episode_.total_latency() + values_.value(episode_).cycles;
+    const Value rest = values_.value(episode_);
+    episode.latency = episode_.total_latency() + rest.cycles;
+    episode.proven = episode.proven && rest.proven && out_.optimum.proven;
   }
 
   template <class Choose>
@@ -115,11 +123,15 @@ class WalkLabeller {
     end();
   }
 
-  // The state that the episode is in.
+  // The state that the episode is in. What the open kernel retains is not observed, but closing it costs and
+  // leaves something else with another list, so it tells two states apart.
   std::size_t visit() {
     observation_.clear();
     episode_.observe(observation_);
-    const auto [at, is_new] = known_.try_emplace(observation_, out_.states.size());
+    std::vector<NodeId> retained =
+        episode_.group().count > 0 ? episode_.group().retain : std::vector<NodeId>();
+    std::sort(retained.begin(), retained.end());
+    const auto [at, is_new] = known_.try_emplace({observation_, std::move(retained)}, out_.states.size());
     if (is_new) label();
     return at->second;
   }
@@ -132,9 +144,9 @@ class WalkLabeller {
                         .observation = observation_,
                         .spent = episode_.total_latency(),
                         .value = labels.value,
-                        .proven = labels.value.proven,
                         .answers = {},
                         .taken = {}};
+    bool proven = labels.value.proven;
     double least = std::numeric_limits<double>::infinity();
     for (const ActionValue& action : labels.actions) least = std::min(least, action.value.cycles);
     std::array<int, 2> best = {std::numeric_limits<int>::max(), 0};
@@ -144,9 +156,10 @@ class WalkLabeller {
         best = awkwardness(action);
         state.best = state.answers.size();
       }
-      state.proven = state.proven && q.proven;
+      proven = proven && q.proven;
       state.answers.push_back({.text = walk::answer_text(action), .q = q, .optimal = optimal});
     }
+    state.proof = proof_of(proven);
     out_.states.push_back(std::move(state));
     actions_.push_back(std::move(labels.actions));
   }
@@ -176,6 +189,8 @@ class WalkLabeller {
     taken.optimal = regret <= rounding * scale_;
     out_.episodes.back().answers.push_back(taken.text);
     out_.episodes.back().regrets.push_back(taken.optimal ? 0 : regret);
+    out_.episodes.back().proven =
+        out_.episodes.back().proven && state.proof == search::Proof::optimal && taken.q.proven;
     if (out_.states[at].taken.text.empty()) out_.states[at].taken = std::move(taken);
   }
 
@@ -186,8 +201,9 @@ class WalkLabeller {
   search::SplitMix random_;
   Episode episode_;
   std::string observation_;
-  std::unordered_map<std::string, std::size_t> known_;  // states by what is observed
-  std::vector<std::vector<ActionValue>> actions_;       // by state, in the order of its answers
+  // States by what is observed, and what the open kernel retains.
+  std::map<std::pair<std::string, std::vector<NodeId>>, std::size_t> known_;
+  std::vector<std::vector<ActionValue>> actions_;  // by state, in the order of its answers
   bool played_optimal_ = false;
   double scale_ = 0;  // cycles
   LabelledGraph out_;

@@ -40,7 +40,7 @@ struct ShardRecord {
   std::uint64_t graphs = 0;
   std::uint64_t episodes = 0;
   std::uint64_t states = 0;
-  std::uint64_t proven = 0;  // of the states
+  std::uint64_t proven = 0;  // of the states, those whose proof is `optimal`
   std::vector<DataFile> files = {};
 };
 

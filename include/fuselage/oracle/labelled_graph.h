@@ -12,6 +12,7 @@
 #include "fuselage/graph/graph.h"
 #include "fuselage/oracle/policy_mix.h"
 #include "fuselage/oracle/values.h"
+#include "fuselage/search/outcome.h"
 #include "fuselage/walk/rules.h"
 
 namespace fuselage::oracle {
@@ -23,14 +24,14 @@ struct LabelledAnswer {
 };
 
 struct LabelledState {
-  std::size_t episode = 0;              // in which it was met first
-  int step = 0;                         // answers read before it
-  int node = 0;                         // that the answer is about; -1 where the family has none
-  std::string observation;              // the environment's text, to the byte
-  double spent = 0;                     // cost so far
-  Value value;                          // cost still to come
-  bool proven = false;                  // value and all of the answers'
-  std::vector<LabelledAnswer> answers;  // canonical ones, at least one of them optimal
+  std::size_t episode = 0;                    // in which it was met first
+  int step = 0;                               // answers read before it
+  int node = 0;                               // that the answer is about; -1 where the family has none
+  std::string observation;                    // the environment's text, to the byte
+  double spent = 0;                           // cost so far
+  Value value;                                // cost still to come
+  search::Proof proof = search::Proof::none;  // of the value and of all the answers'
+  std::vector<LabelledAnswer> answers;        // canonical ones, at least one of them optimal
   std::size_t best = 0;  // the optimal answer that a data set shows: least retained, then a tile of 128, then
                          // the first
   LabelledAnswer taken;  // what the episode did here
@@ -43,6 +44,7 @@ struct LabelledEpisode {
   double latency = 0;                // of the whole episode, best answers following if it ended early
   double score = 0;                  // the environment's, of the episode as far as it was played
   bool complete = true;
+  bool proven = true;  // the optimum, the regrets, and the latency
 };
 
 struct LabelledGraph {
@@ -55,8 +57,11 @@ struct LabelledGraph {
   double greedy = 0;  // cost of the environment's baselines
   double naive = 0;
   Value optimum;
+  search::Proof proof = search::Proof::none;  // of the optimum
   double optimum_score = 0;
-  std::vector<LabelledState> states;  // in the order in which they were met, none twice
+  // In the order in which they were met, none twice. Two may look the same (`observation`): an environment
+  // need not show all that counts.
+  std::vector<LabelledState> states;
   std::vector<LabelledEpisode> episodes;
 };
 
