@@ -27,6 +27,7 @@ box: the audit knows the form of an action, what stricter rules say of an episod
 owes, but no exploit:
 
   reachable   no episode takes less than the best schedule that stricter rules admit
+  accepted    what they refuse is not scored as a schedule
   price       an episode that they admit takes no less than they say
   order       the highest return is had by no slower schedule than the fastest
   worst       an episode of the worst score has no higher return than the fastest schedule

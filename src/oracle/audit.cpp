@@ -1,5 +1,6 @@
 #include "fuselage/oracle/audit.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "audit_laws.h"
@@ -45,6 +46,12 @@ const Play& Inquiry::minimise(Finding& finding, const std::function<bool(const P
   return finding.example;
 }
 
+bool Inquiry::has_found(std::string_view law, std::string_view judge, std::string_view code) const {
+  return std::any_of(report_.findings.begin(), report_.findings.end(), [&](const Finding& finding) {
+    return finding.law == law && finding.judge == judge && finding.code == code;
+  });
+}
+
 void Inquiry::set_fastest(Play play) {
   starts_.push_back(play.moves);
   report_.fastest = std::move(play);
@@ -67,8 +74,8 @@ void find_fastest(Inquiry& inquiry) {
 Report audit(const Game& game, const Options& options) {
   Inquiry inquiry(game, options);
   find_fastest(inquiry);
-  for (const auto law :
-       {law_reachable, law_price, law_order, law_worst, law_bounded, law_early_end, law_wording, law_idle})
+  for (const auto law : {law_reachable, law_accepted, law_price, law_order, law_worst, law_bounded,
+                         law_early_end, law_wording, law_idle})
     law(inquiry);
   return inquiry.take();
 }

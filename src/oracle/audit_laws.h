@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "audit_search.h"
@@ -33,6 +34,7 @@ class Inquiry {
   // Cuts the example down while `passes` says that it still shows what it is to show.
   const Play& minimise(Finding& finding, const std::function<bool(const Play&)>& passes);
   void add(Finding finding) { report_.findings.push_back(std::move(finding)); }
+  bool has_found(std::string_view law, std::string_view judge, std::string_view code) const;
   void set_fastest(Play play);
   Report take() { return std::move(report_); }
 
@@ -45,6 +47,7 @@ class Inquiry {
 
 void find_fastest(Inquiry& inquiry);
 void law_reachable(Inquiry& inquiry);
+void law_accepted(Inquiry& inquiry);
 void law_price(Inquiry& inquiry);
 void law_order(Inquiry& inquiry);
 void law_worst(Inquiry& inquiry);

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
+#include <optional>
 #include <utility>
 
 #include "audit_laws.h"
@@ -49,9 +51,9 @@ bool cut_off(Inquiry& inquiry) {
       .owed = "an episode that is cut off scores no better than a whole one",
       .code = "cut off",
       .what = fmt::format("cut off after {} steps, with {} of {} ops run: score {:.4g}; the fastest "
-                          "whole one: {:.4g}",
+                          "whole one: {:.4g}. The game itself ends after {} steps",
                           best.steps, best.found.play.end.work, inquiry.game().ops(), score,
-                          inquiry.fastest().end.score),
+                          inquiry.fastest().end.score, inquiry.game().max_steps()),
       .gain = gain,
       .unit = "score",
       .reference = inquiry.fastest().end.score,
@@ -104,79 +106,115 @@ class Undo {
  public:
   Undo(Inquiry& inquiry, Liberty liberty) : inquiry_(inquiry), liberty_(liberty) {}
 
-  // None: nothing to undo.
+  // The best of the plays that say the same without the liberty, say nothing where it was taken, or leave
+  // those moves out. None: it was not taken, or nothing else does the work.
   std::optional<Play> operator()(const Play& play) {
-    Line line = play.moves;
-    for (Move& move : line)
-      for (std::size_t f = 0; f < form().size(); ++f)
-        if (form()[f].kind == FieldKind::set) undo_list(form()[f], move.fields[f]);
-    if (liberty_ == Liberty::unknown_value) return undo_values(std::move(line));
-    if (line == play.moves) return std::nullopt;
-    return inquiry_.play(std::move(line), play.max_steps);
+    std::vector<std::size_t> taken;
+    for (std::size_t at = 0; at < play.moves.size(); ++at)
+      if (worded(play.moves[at]) != play.moves[at] || has_unknown_value(play.moves[at])) taken.push_back(at);
+    if (taken.empty()) return std::nullopt;
+    best_.reset();
+    Line same = play.moves, nothing = play.moves, less = play.moves;
+    for (std::size_t i = taken.size(); i-- > 0;) {
+      same[taken[i]] = worded(same[taken[i]]);
+      nothing[taken[i]] = inquiry_.game().plain();
+      less.erase(less.begin() + static_cast<std::ptrdiff_t>(taken[i]));
+    }
+    if (liberty_ == Liberty::unknown_value)
+      try_values(std::move(same), taken);
+    else
+      offer(std::move(same));
+    offer(std::move(nothing));
+    offer(std::move(less));
+    return std::move(best_);
   }
 
  private:
   const std::vector<Field>& form() const { return inquiry_.game().form(); }
 
+  void offer(Line line) {
+    Play play = inquiry_.play(std::move(line));
+    if (play.end.complete && (!best_ || play.end.latency < best_->end.latency)) best_ = std::move(play);
+  }
+
+  bool has_unknown_value(const Move& move) const {
+    if (liberty_ != Liberty::unknown_value) return false;
+    for (std::size_t f = 0; f < form().size(); ++f)
+      if (form()[f].kind == FieldKind::choice && is_in(form()[f].odd, move.fields[f].front())) return true;
+    return false;
+  }
+
+  Move worded(Move move) const {
+    for (std::size_t f = 0; f < form().size(); ++f)
+      if (form()[f].kind == FieldKind::set) undo_list(form()[f], move.fields[f]);
+    return move;
+  }
+
   void undo_list(const Field& field, std::vector<std::int64_t>& values) const {
+    if (liberty_ == Liberty::unknown_value) return;
+    if (liberty_ == Liberty::reordered) return std::sort(values.begin(), values.end());
     std::vector<std::int64_t> kept;
     for (const std::int64_t value : values) {
-      const bool drops = (liberty_ == Liberty::repeated && is_in(kept, value)) ||
-                         (liberty_ == Liberty::unknown_entry && is_in(field.odd, value));
+      const bool drops = liberty_ == Liberty::repeated ? is_in(kept, value) : is_in(field.odd, value);
       if (!drops) kept.push_back(value);
     }
-    if (liberty_ == Liberty::reordered) std::sort(kept.begin(), kept.end());
     values = std::move(kept);
   }
 
-  // Every unknown value of a choice becomes the known one that is best there.
-  std::optional<Play> undo_values(Line line) {
-    std::optional<Play> best;
-    for (std::size_t at = 0; at < line.size(); ++at) {
+  // Every unknown value of a choice becomes the known one that is best there, one after the other.
+  void try_values(Line line, const std::vector<std::size_t>& taken) {
+    for (const std::size_t at : taken) {
       for (std::size_t f = 0; f < form().size(); ++f) {
         const Field& field = form()[f];
         if (field.kind != FieldKind::choice || !is_in(field.odd, line[at].fields[f].front())) continue;
-        best.reset();
+        double least = std::numeric_limits<double>::infinity();
+        std::int64_t best = field.values.front();
         for (const std::int64_t value : field.values) {
           line[at].fields[f] = {value};
-          Play play = inquiry_.play(line);
-          if (!best || play.end.latency < best->end.latency) best = std::move(play);
+          const Play play = inquiry_.play(line);
+          if (!play.end.complete || play.end.latency >= least) continue;
+          least = play.end.latency;
+          best = value;
         }
-        line = best->moves;
+        line[at].fields[f] = {best};
       }
     }
-    return best;
+    offer(std::move(line));
   }
 
   Inquiry& inquiry_;
   Liberty liberty_;
+  std::optional<Play> best_ = {};
 };
 
+// The fastest play in which a liberty gains something.
 void look_at_wording(Inquiry& inquiry, Liberty liberty) {
   Undo undo(inquiry, liberty);
-  const auto share_gained = [&](const Play& play) {
-    if (!play.end.complete) return never;
+  const auto gains = [&](const Play& play) {
+    if (!play.end.complete) return false;
     const std::optional<Play> undone = undo(play);
-    if (!undone || !undone->end.complete) return 0.0;
-    return (undone->end.latency - play.end.latency) / undone->end.latency;
+    return undone && is_less(play.end.latency, undone->end.latency);
   };
-  const Found found = inquiry.climb([&](const Play& play, double) { return share_gained(play); },
-                                    {.liberties = {.repeats = true, .odd = true}, .share = 8});
-  if (!found || found.value <= rounding) return;
+  const double otherwise = 10 * inquiry.fastest().end.latency;
+  const Found found = inquiry.climb(
+      [&](const Play& play, double enough) {
+        if (!play.end.complete || -play.end.latency < enough) return never;
+        return -play.end.latency - (gains(play) ? 0 : otherwise);
+      },
+      {.liberties = {.repeats = true, .odd = true}, .share = 4});
+  if (!found || !gains(found.play)) return;
   Finding finding{.law = "wording",
                   .owed = "order and repetition in a set, and unknown values, gain nothing",
                   .code = liberty_names[static_cast<std::size_t>(liberty)],
-                  .what = {},
-                  .gain = 0,
                   .unit = "latency",
-                  .reference = 0,
                   .example = found.play};
+  const double latency = found.play.end.latency;
   const Play& example = inquiry.minimise(
-      finding, [&](const Play& play) { return share_gained(play) >= found.value * (1 - rounding); });
+      finding, [&](const Play& play) { return !is_less(latency, play.end.latency) && gains(play); });
   finding.reference = undo(example)->end.latency;
   finding.gain = finding.reference - example.end.latency;
-  finding.what = fmt::format("latency {:.6g}; worded plainly {:.6g}; the fastest {:.6g}", example.end.latency,
-                             finding.reference, inquiry.fastest().end.latency);
+  finding.what = fmt::format("latency {:.6g}; without it {:.6g}; the fastest without any liberty {:.6g}",
+                             example.end.latency, finding.reference, inquiry.fastest().end.latency);
   inquiry.add(std::move(finding));
 }
 
@@ -188,6 +226,7 @@ void law_early_end(Inquiry& inquiry) {
 }
 
 void law_wording(Inquiry& inquiry) {
+  if (!inquiry.has_fastest()) return;
   for (const Liberty liberty :
        {Liberty::repeated, Liberty::reordered, Liberty::unknown_entry, Liberty::unknown_value})
     look_at_wording(inquiry, liberty);

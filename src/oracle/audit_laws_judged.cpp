@@ -107,6 +107,45 @@ void law_reachable(Inquiry& inquiry) {
     if (judge.best) Reachable(inquiry, judge, lowest.play).run();
 }
 
+// What a judge refuses but the game scores, rule by rule, unless it is known already to be faster than what
+// the judge admits.
+void law_accepted(Inquiry& inquiry) {
+  for (const Judge& judge : inquiry.game().judges()) {
+    Codes seen;
+    const auto search = [&](const std::optional<std::string>& code) {
+      const auto goal = [&](const Play& play, double enough) {
+        if (!play.end.complete || play.end.score < enough) return never;
+        const Codes codes = codes_of(judge.verdict(play.moves));
+        seen.insert(codes.begin(), codes.end());
+        const bool has = code ? codes.count(*code) > 0 : !codes.empty();
+        const double others = static_cast<double>(codes.size()) - (has ? 1 : 0);
+        return play.end.score - 10 * others - (has ? 0 : 5);
+      };
+      return inquiry.climb(goal, {.liberties = {.repeats = true, .odd = true}, .share = 4});
+    };
+    search(std::nullopt);
+    for (const std::string& code : Codes(seen)) {
+      if (inquiry.has_found("reachable", judge.name, code)) continue;
+      const Found found = search(code);
+      if (!found || codes_of(judge.verdict(found.play.moves)) != Codes{code}) continue;
+      Finding finding{.law = "accepted",
+                      .owed = fmt::format("what {} refuses is not scored as a schedule", judge.name),
+                      .judge = judge.name,
+                      .code = code,
+                      .gain = found.play.end.score,
+                      .unit = "score",
+                      .reference = 0,
+                      .example = found.play};
+      const Play& example = inquiry.minimise(finding, [&](const Play& play) {
+        return play.end.complete && play.end.score >= found.value - rounding &&
+               codes_of(judge.verdict(play.moves)) == Codes{code};
+      });
+      finding.what = judge.verdict(example.moves).breaches.front().message;
+      inquiry.add(std::move(finding));
+    }
+  }
+}
+
 void law_price(Inquiry& inquiry) {
   for (const Judge& judge : inquiry.game().judges()) {
     const auto share_given = [&](const Play& play) {

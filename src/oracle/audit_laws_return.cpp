@@ -31,6 +31,20 @@ double idle_pay(const Play& play) {
   return most;
 }
 
+// Every start with each of its moves said twice, and with an answer that can't be read.
+std::vector<Line> with_idle_steps(const Inquiry& inquiry) {
+  std::vector<Line> lines;
+  for (const Line& start : inquiry.starts()) {
+    Line unread = start;
+    unread.insert(unread.begin(), {.fields = start.front().fields, .unreadable = true});
+    Line twice;
+    for (const Move& move : start) twice.insert(twice.end(), 2, move);
+    lines.push_back(std::move(unread));
+    lines.push_back(std::move(twice));
+  }
+  return lines;
+}
+
 }  // namespace
 
 void law_order(Inquiry& inquiry) {
@@ -148,17 +162,17 @@ void law_bounded(Inquiry& inquiry) {
 }
 
 void law_idle(Inquiry& inquiry) {
-  const Found found = inquiry.climb([](const Play& play, double) { return std::max(-1e9, idle_pay(play)); },
-                                    {.liberties = {.odd = true, .unreadable = true}});
+  const Found found = inquiry.climb([](const Play& play, double) { return idle_pay(play); },
+                                    {.starts = with_idle_steps(inquiry)});
   if (!found || found.value <= rounding) return;
   Finding finding{
       .law = "idle",
       .owed = "a step that gets no work done is not paid",
       .code = "no work",
-      .what = fmt::format("a step that runs nothing new is paid {:.4f}, and may be taken again", found.value),
+      .what = fmt::format("a step that gets nothing new done is paid {:.4f}, and may be taken again",
+                          found.value),
       .gain = found.value,
       .unit = "return",
-      .reference = 0,
       .example = found.play};
   inquiry.minimise(finding, [&](const Play& play) { return idle_pay(play) >= found.value - rounding; });
   inquiry.add(std::move(finding));

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "audit_search.h"
@@ -49,7 +50,20 @@ class Minimiser {
       Line plainer = best_.moves;
       plainer[at].fields[f] = plain_.fields[f];
       if (take(std::move(plainer))) continue;
-      if (game_.form()[f].kind != FieldKind::choice) take_entries(at, f);
+      if (game_.form()[f].kind == FieldKind::choice) continue;
+      take_entries(at, f);
+      if (at < best_.moves.size() && !best_.moves[at].fields[f].empty()) take_one(at, f);
+    }
+  }
+
+  // One entry in the place of all, if there may be many of it.
+  void take_one(std::size_t at, std::size_t field) {
+    for (const std::int64_t value :
+         std::set<std::int64_t>(best_.moves[at].fields[field].begin(), best_.moves[at].fields[field].end())) {
+      Line even = best_.moves;
+      auto& values = even[at].fields[field];
+      values.assign(values.size(), value);
+      if (even == best_.moves || take(std::move(even))) return;
     }
   }
 

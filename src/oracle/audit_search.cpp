@@ -116,7 +116,10 @@ void Changer::change_field(Line& line, std::size_t at, std::size_t field) {
 // Moves as a whole: one more, one less, in another order, two made one.
 void Changer::change_order(Line& line, std::size_t at) {
   const auto here = line.begin() + static_cast<std::ptrdiff_t>(at);
-  switch (random_.below(6)) {
+  switch (random_.below(7)) {
+    case 6:
+      line.insert(here, Move(*here));
+      break;
     case 0:
       *here = plain_;
       break;

@@ -2,6 +2,7 @@
 // episodes that break what any sound game owes; it knows these laws, and no exploit:
 //
 //   reachable   no episode takes less than the best schedule that a judge admits
+//   accepted    what a judge refuses is not scored as a schedule
 //   price       an episode that a judge admits takes no less than the judge says
 //   order       the highest return is not had by a slower schedule than the fastest
 //   worst       an episode of the worst score has no higher return than the fastest schedule
