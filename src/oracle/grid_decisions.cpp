@@ -3,15 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <memory>
 #include <numeric>
-#include <unordered_map>
 #include <utility>
 
 #include "fuselage/grid/features_decision.h"
-#include "fuselage/search/beam.h"
-#include "fuselage/search/mcts.h"
 #include "fuselage/search/split_mix.h"
+#include "grid_completions.h"
 
 namespace fuselage::oracle {
 namespace {
@@ -26,80 +23,6 @@ constexpr double keep_to_best = 0.6;      // share of the moves that are the bes
 constexpr double stray = 0.15;            // of those that are any
 constexpr double fair_regret = 0.5;       // mean op times: what the others lose at most
 
-// The best completions found of the states of one problem.
-class Completions {
- public:
-  Completions(const GridProblem& problem, const GridDecisionOptions& options)
-      : problem_(problem), options_(options) {}
-
-  std::uint64_t steps() const { return steps_; }
-
-  // The plans of a beam and a tree search from the start.
-  void search_from_start() {
-    const State start = problem_.initial();
-    const Budget budget = {.steps = root_share * options_.completion_steps};
-    note(start, search::beam(problem_, {.budget = budget, .width = search::unlimited}));
-    note(start, search::mcts(problem_, {.budget = budget, .seed = options_.seed}));
-    entry(start).searched = true;
-  }
-
-  // Of the cheapest completion known; infinite: none is.
-  double known(const State& state) {
-    return problem_.progress(state) >= problem_.horizon() ? 0 : entry(state).best;
-  }
-  // The same; searches for one if nobody has from here.
-  double of(const State& state) {
-    if (problem_.progress(state) >= problem_.horizon()) return 0;
-    Entry& known = entry(state);
-    if (!known.searched) {
-      known.searched = true;
-      note(state,
-           search::beam(problem_,
-                        {.budget = {.steps = options_.completion_steps}, .width = search::unlimited}, state));
-    }
-    return entry(state).best;
-  }
-
- private:
-  struct Entry {
-    State state;
-    double best = infinity;
-    bool searched = false;
-  };
-
-  Entry& entry(const State& state) {
-    auto& list = known_[problem_.key(state)];
-    for (auto& e : list)
-      if (e->state == state) return *e;
-    list.push_back(std::make_unique<Entry>(Entry{.state = state}));
-    return *list.back();
-  }
-
-  template <class Outcome>
-  void note(const State& start, const Outcome& outcome) {
-    steps_ += outcome.steps;
-    if (!outcome.found) return;
-    std::vector<State> trail = {start};
-    std::vector<double> prices;
-    for (const GridKernel& kernel : outcome.plan) {
-      prices.push_back(problem_.price(trail.back(), kernel));
-      trail.push_back(problem_.apply(trail.back(), kernel));
-    }
-    double rest = 0;
-    for (std::size_t i = prices.size(); i-- > 0;) {
-      rest += prices[i];
-      Entry& e = entry(trail[i]);
-      e.best = std::min(e.best, rest);
-      rest = e.best;
-    }
-  }
-
-  const GridProblem& problem_;
-  const GridDecisionOptions& options_;
-  std::uint64_t steps_ = 0;
-  std::unordered_map<std::uint64_t, std::vector<std::unique_ptr<Entry>>> known_;
-};
-
 // One problem's states and candidates. They are listed first and labelled last, when all completions are
 // known.
 class Collector {
@@ -110,7 +33,9 @@ class Collector {
         rows_(features),
         options_(options),
         random_(options.seed ^ 0x9e3779b97f4a7c15ULL),
-        completions_(problem, options),
+        completions_(problem, {.first_steps = root_share * options.completion_steps,
+                               .steps = options.completion_steps,
+                               .seed = options.seed}),
         stride_(1 + static_cast<std::size_t>(problem.instance().op_count()) / 2 / options.most_states) {}
 
   void run() {

@@ -14,6 +14,7 @@
 #include "fuselage/search/local.h"
 #include "fuselage/search/portfolio.h"
 #include "grid_guide_solve.h"
+#include "grid_search.h"
 #include "run_engine.h"
 
 namespace fuselage::oracle {
@@ -23,16 +24,6 @@ using grid::GridKernel;
 using grid::GridProblem;
 using Outcome = search::Outcome<grid::State, GridKernel>;
 using Incumbent = search::Incumbent<GridKernel>;
-
-Incumbent priced(const GridProblem& problem, std::vector<GridKernel> plan) {
-  Incumbent incumbent{.cost = 0, .plan = std::move(plan)};
-  grid::State state = problem.initial();
-  for (const GridKernel& kernel : incumbent.plan) {
-    incumbent.cost += problem.price(state, kernel);
-    state = problem.apply(state, kernel);
-  }
-  return incumbent;
-}
 
 // What is small enough to declare every group of is mostly exhausted at once, which ends the search: the
 // portfolio would go on, since local improvement may leave the declared space.
@@ -119,6 +110,22 @@ void settle(GridSolution& solution, const grid::Instance& instance, const GridPr
 
 }  // namespace
 
+Incumbent priced(const GridProblem& problem, std::vector<GridKernel> plan) {
+  Incumbent incumbent{.cost = 0, .plan = std::move(plan)};
+  grid::State state = problem.initial();
+  for (const GridKernel& kernel : incumbent.plan) {
+    incumbent.cost += problem.price(state, kernel);
+    state = problem.apply(state, kernel);
+  }
+  return incumbent;
+}
+
+Outcome search_grid(const GridProblem& problem, const GridSolveOptions& options, const Incumbent& start) {
+  Outcome outcome = find_plan(problem, options, start);
+  go_on(outcome, problem, options);
+  return outcome;
+}
+
 GridSolution solve_grid(const grid::Instance& instance, const GridSolveOptions& options) {
   const tbb::global_control threads(tbb::global_control::max_allowed_parallelism,
                                     static_cast<std::size_t>(std::max(1, options.threads)));
@@ -153,8 +160,7 @@ GridSolution solve_grid(const grid::Instance& instance, const GridSolveOptions& 
       options.monitor->found("start", start.cost);
       options.monitor->bounded("start", problem.bound(problem.initial()));
     }
-    outcome = find_plan(problem, rest, start);
-    go_on(outcome, problem, rest);
+    outcome = search_grid(problem, rest, start);
   }
   settle(solution, instance, problem, outcome, options);
   solution.seconds = clock.seconds();
