@@ -1,12 +1,13 @@
 #include <CLI/CLI.hpp>
 #include <cmath>
+#include <filesystem>
 #include <memory>
 #include <set>
 
 #include "cli.h"
 #include "fuselage/core/error.h"
-#include "fuselage/core/files.h"
 #include "fuselage/core/json.h"
+#include "fuselage/core/output_file.h"
 #include "fuselage/oracle/counterfactuals_mix.h"
 #include "fuselage/oracle/trajectories.h"
 #include "fuselage/search/split_mix.h"
@@ -182,11 +183,11 @@ std::string text_of(const CounterfactualsCommand& command, const oracle::Counter
   for (const FactKind kind : command.mix.facts) add(name(kind), mix.tally(kind));
   const CounterfactualTally total = total_of(command, mix);
   if (command.mix.facts.size() > 1) add("all", total);
-  return table.text() +
-         fmt::format(
-             "\nloss: what the best action of the first text costs in the second, of the least latency there;"
-             " of disjoint pairs.\n{}: {} pairs of {} graphs, {}\n",
-             command.out, grouped(total.taken()), grouped(graphs), name(command.search.rules));
+  return table.text() + fmt::format(
+                            "\nloss: what the first text's best action costs in the second, of the least "
+                            "latency there; mean of"
+                            " disjoint pairs.\n{}: {} pairs of {} graphs, {}\n",
+                            command.out, grouped(total.taken()), grouped(graphs), name(command.search.rules));
 }
 
 ordered_json json_of(const CounterfactualTally& tally) {
@@ -227,12 +228,44 @@ void check(const CounterfactualsCommand& command) {
     fail("--json: says what was written to a file; expected --out FILE, too");
 }
 
-int make_counterfactuals(const CounterfactualsCommand& command) {
-  check(command);
+// Rows go to the file as they come, which gets its name when all are there; to stdout all at once.
+class Rows {
+ public:
+  explicit Rows(const std::string& out) {
+    if (out.empty()) return;
+    const auto directory = std::filesystem::path(out).parent_path();
+    std::error_code error;
+    if (!directory.empty()) std::filesystem::create_directories(directory, error);
+    if (error) fail("--out: directory {} cannot be made: {}", quote(directory.string()), error.message());
+    file_.emplace(out, false);
+  }
+  void add(const std::string& line) {
+    ++count_;
+    if (file_)
+      file_->write(line);
+    else
+      text_ += line;
+  }
+  std::int64_t count() const { return count_; }
+  void finish() {
+    if (!file_) {
+      write_stdout(text_);
+      return;
+    }
+    file_->finish();
+    file_->publish();
+  }
+
+ private:
+  std::int64_t count_ = 0;
+  std::optional<OutputFile> file_;
+  std::string text_;
+};
+
+// False if it was interrupted.
+bool write_rows(const CounterfactualsCommand& command, Graphs& graphs, oracle::CounterfactualMix& mix,
+                Rows& rows) {
   const std::atomic<bool>& interrupted = stop_on_interrupt();
-  Graphs graphs(command);
-  oracle::CounterfactualMix mix(command.mix);
-  std::string text;
   const Progress progress(graphs.count());
   for (std::size_t i = 0; i < graphs.count(); ++i) {
     Drawn drawn = graphs.next();
@@ -240,27 +273,32 @@ int make_counterfactuals(const CounterfactualsCommand& command) {
     oracle::CounterfactualOptions options = command.search;
     options.seed = drawn.seed;
     options.budget.cancel = &interrupted;
-    std::int64_t number = 0;
     drawn.origin.rules = options.rules;
+    std::int64_t number = 0;
     for (const oracle::Counterfactual& pair : mix.next(drawn.workload, options)) {
       drawn.origin.id = fmt::format("{}-{}-{}", i, name(pair.fact.kind), number++);
-      text += oracle::to_json_line(pair, drawn.origin);
+      rows.add(oracle::to_json_line(pair, drawn.origin));
     }
-    if (interrupted) {
-      print_note(
-          fmt::format("interrupted: {} was not written", command.out.empty() ? "nothing" : command.out));
-      return exit_negative;
-    }
+    if (interrupted) return false;
   }
-  if (text.empty()) {
+  return true;
+}
+
+int make_counterfactuals(const CounterfactualsCommand& command) {
+  check(command);
+  Graphs graphs(command);
+  oracle::CounterfactualMix mix(command.mix);
+  Rows rows(command.out);
+  if (!write_rows(command, graphs, mix, rows)) {
+    print_note("interrupted: nothing was written");
+    return exit_negative;
+  }
+  if (rows.count() == 0) {
     print_note("no pair was found; nothing was written");
     return exit_negative;
   }
-  if (command.out.empty()) {
-    write_stdout(text);
-    return exit_ok;
-  }
-  write_file_atomically(command.out, text);
+  rows.finish();
+  if (command.out.empty()) return exit_ok;
   const auto count = static_cast<std::int64_t>(graphs.count());
   write_stdout(command.json ? dump(json_of(command, mix, count)) : text_of(command, mix, count));
   return exit_ok;
