@@ -22,7 +22,7 @@ const Columns& state() {
   static const Columns columns = {
       {"step", "answers before this state"},
       {"latency", "of the whole episode if best answers follow from this state on, cycles"},
-      {"proof", "`optimal` if the values of the state and of all its answers are proven, else `none`"},
+      {"proof", "of the values of the state and of all its answers: the weakest (see Labels)"},
       {"gap", "how much `latency` may lie above the least possible, as a fraction; 0 where it is proven"},
   };
   return columns;
@@ -49,7 +49,7 @@ const Columns& own(RowFormat format) {
        {"optimum", "least latency found, cycles"},
        {"optimum_score", "the environment's score of it"},
        {"lower_bound", "proven: no schedule takes less, cycles"},
-       {"proof", "`optimal` if the optimum is proven, else `none`"},
+       {"proof", "of the optimum"},
        {"states", "visited, none twice"},
        graph_json,
        {"episodes", "JSON list of {policy, actions}: with graph_json every row can be played again"}},
@@ -70,7 +70,7 @@ const Columns& own(RowFormat format) {
       {{"latency", "of the episode, cycles"},
        {"score", "the environment's"},
        {"complete", "did the episode reach the end of the graph?"},
-       {"proof", "`optimal` if the optimum and the values behind all labels are proven, else `none`"},
+       {"proof", "of the optimum and of the values behind all labels: the weakest"},
        {"prompt", "the first observation"},
        {"completions", "the answers, step by step"},
        {"labels", "by step: was it optimal there?"},

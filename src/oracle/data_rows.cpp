@@ -116,7 +116,7 @@ class GraphRows {
       row.number("latency", episode.latency);
       row.number("score", episode.score);
       row.boolean("complete", episode.complete);
-      row.text("proof", search::name(episode.proven ? search::Proof::optimal : search::Proof::none));
+      row.text("proof", search::name(episode.proof));
       row.text("prompt", plain_prompt(graph_.states.front()));
       row.list("completions", episode.answers, append_text);
       row.list("labels", episode.regrets,

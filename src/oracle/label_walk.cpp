@@ -111,7 +111,7 @@ class WalkLabeller {
     episode.score = episode_.score();
     const Value rest = values_.value(episode_);
     episode.latency = episode_.total_latency() + rest.cycles;
-    episode.proven = episode.proven && rest.proven && out_.optimum.proven;
+    episode.proof = std::min({episode.proof, proof_of(rest.proven), out_.proof});
   }
 
   template <class Choose>
@@ -189,8 +189,8 @@ class WalkLabeller {
     taken.optimal = regret <= rounding * scale_;
     out_.episodes.back().answers.push_back(taken.text);
     out_.episodes.back().regrets.push_back(taken.optimal ? 0 : regret);
-    out_.episodes.back().proven =
-        out_.episodes.back().proven && state.proof == search::Proof::optimal && taken.q.proven;
+    search::Proof& proof = out_.episodes.back().proof;
+    proof = std::min({proof, state.proof, proof_of(taken.q.proven)});
     if (out_.states[at].taken.text.empty()) out_.states[at].taken = std::move(taken);
   }
 

@@ -44,7 +44,7 @@ struct LabelledEpisode {
   double latency = 0;                // of the whole episode, best answers following if it ended early
   double score = 0;                  // the environment's, of the episode as far as it was played
   bool complete = true;
-  bool proven = true;  // the optimum, the regrets, and the latency
+  search::Proof proof = search::Proof::optimal;  // of the optimum, the regrets, and the latency
 };
 
 struct LabelledGraph {
