@@ -1,28 +1,27 @@
 #include "fuselage/oracle/regret.h"
 
-#include <fmt/ranges.h>
-
 #include <CLI/CLI.hpp>
+#include <map>
 #include <memory>
-#include <nlohmann/json.hpp>
+#include <set>
+#include <tuple>
 
 #include "cli.h"
 #include "fuselage/core/error.h"
-#include "fuselage/walk/rules.h"
+#include "fuselage/oracle/headroom.h"
+#include "graph_memory.h"
+#include "habits_report.h"
 #include "options.h"
+#include "reference_policies.h"
+#include "regret_report.h"
 #include "report_cells.h"
-#include "table.h"
 #include "terminal.h"
 #include "transcript.h"
-#include "units.h"
 
 namespace fuselage::cli {
 namespace {
 
 using nlohmann::ordered_json;
-using oracle::EpisodeRegret;
-using oracle::RegretParts;
-using oracle::StepRegret;
 
 constexpr const char* footer =
     R"(TRANSCRIPT is JSON Lines, an episode a line:
@@ -31,180 +30,164 @@ constexpr const char* footer =
   {"graph": {"nodes": [...], "hardware": {...}}, "name": "g7", "rules": "seed", "actions": [...]}
 
 An action is what a model answered, as text, or a JSON object; it is read as the environment reads it. One
-that can't be read uses no step. "policy", "name" and "rules" may be left out.
+that can't be read uses no step and pays -0.10. "policy", "name" and "rules" may be left out. A line may have
+16 MiB, and a graph --ops nodes.
 
 The regret of a step is by how much the least latency of the whole episode rises with it, in cycles; it is
 owed, in this order, to the choice to fuse or not, to the tile, and to what is retained. The regrets of an
 episode add up to its latency minus the optimum. Where the answers end early, latency is what optimal
-actions from there on would make of it.
+actions from there on would make of it. Means over episodes are of one rule set each, never across.
 
 Exit code: 0; 1 if a value isn't proven within --steps; 2 for bad input (the other lines are still done).
 
 Examples:
   fuselage regret transcript.jsonl
-  fuselage regret transcript.jsonl --each          # every step that lost something, and what was better
+  fuselage regret transcript.jsonl --each          # every step that lost something, why, and what was better
+  fuselage regret a.jsonl b.jsonl --habits         # how often each policy fuses and retains, and when
   fuselage regret transcript.jsonl --rules seed --json)";
 
+constexpr std::int64_t default_steps = 2'000'000;  // bounds what one value takes: a few seconds
+constexpr std::int64_t default_ops = 1000;         // some minutes at worst
+constexpr std::size_t most_listed = 50;            // episodes in the table
+
 struct RegretCommand {
-  std::string transcript;
+  std::vector<std::string> transcripts;
   walk::Rules rules = walk::Rules::seed_honest;
-  std::optional<std::int64_t> steps;  // of one search
+  std::optional<std::int64_t> steps = default_steps;  // of one search
+  std::optional<std::int64_t> ops = default_ops;
   bool each = false;
+  bool habits = false;
   bool json = false;
 };
 
-struct Judged {
-  std::string policy;
-  std::string name;
-  int ops = 0;
-  walk::Rules rules = walk::Rules::seed_honest;
-  EpisodeRegret regret;
+// Judges transcript after transcript; what it keeps of each is what will be printed.
+class RegretRun {
+ public:
+  explicit RegretRun(const RegretCommand& command)
+      : command_(command), budget_(budget_of(command)), memory_(budget_) {}
+
+  void add(const Transcript& transcript) {
+    const int ops = transcript.workload.graph.size();
+    if (ops > *command_.ops)
+      fail("the graph has {} nodes; expected at most {}, or a higher --ops", ops, *command_.ops);
+    GraphMemory::Entry& entry = memory_.of(transcript.workload, transcript.rules);
+    const auto published = oracle::published_for(transcript.workload);
+    JudgedEpisode& one = episodes_.emplace_back();
+    one = {.file = transcript.file,
+           .line = transcript.line,
+           .policy = transcript.policy,
+           .name = transcript.workload.name,
+           .task = published ? std::string(published->task) : "",
+           .ops = ops,
+           .rules = transcript.rules,
+           .regret = oracle::regret_of(*entry.values, entry.context, transcript.rules, transcript.answers)};
+    if (!command_.each && !command_.json) std::vector<oracle::StepRegret>().swap(one.regret.steps);
+    if (command_.habits) add_habits(transcript, entry);
+  }
+
+  const std::vector<JudgedEpisode>& episodes() const { return episodes_; }
+  bool proven() const {
+    return std::all_of(episodes_.begin(), episodes_.end(),
+                       [](const JudgedEpisode& one) { return one.regret.proven; });
+  }
+  // Policies in the order of their names, then the references in theirs; rule set by rule set.
+  std::vector<HabitsRow> habits() const {
+    std::vector<HabitsRow> rows;
+    for (const auto& [key, row] : habits_) rows.push_back(row);
+    return rows;
+  }
+
+ private:
+  static Budget budget_of(const RegretCommand& command) {
+    Budget budget;
+    budget.steps = static_cast<std::uint64_t>(*command.steps);
+    return budget;
+  }
+
+  // `rank` keeps the references behind, and in their order.
+  void add_habits(const Transcript& of, std::size_t rank, const std::string& policy,
+                  const oracle::Habits& habits) {
+    HabitsRow& row = habits_[{of.rules, rank, policy}];
+    row.policy = policy;
+    row.reference = rank > 0;
+    row.rules = of.rules;
+    row.habits += habits;
+  }
+
+  void add_habits(const Transcript& transcript, const GraphMemory::Entry& entry) {
+    const auto of = [&](const std::vector<std::string>& answers) {
+      return oracle::habits_of(entry.context, transcript.rules, answers);
+    };
+    add_habits(transcript, 0, transcript.policy, of(transcript.answers));
+    if (!seen_.insert(entry.key).second) return;
+    const References references = reference_policies(transcript.workload, transcript.rules, budget_);
+    for (std::size_t i = 0; i < references.policies.size(); ++i)
+      add_habits(transcript, i + 1, references.policies[i].name, of(references.policies[i].answers));
+  }
+
+  const RegretCommand& command_;
+  Budget budget_;
+  GraphMemory memory_;
+  std::vector<JudgedEpisode> episodes_;
+  std::set<std::string> seen_;  // graphs whose references were played
+  std::map<std::tuple<walk::Rules, std::size_t, std::string>, HabitsRow> habits_;
 };
 
-Judged judge(const Transcript& transcript, const RegretCommand& command) {
-  const walk::EpisodeContext context(transcript.workload);
-  Budget budget;
-  if (command.steps) budget.steps = static_cast<std::uint64_t>(*command.steps);
-  oracle::GraphValues values(context, transcript.rules, budget);
-  return {.policy = transcript.policy,
-          .name = transcript.workload.name,
-          .ops = transcript.workload.graph.size(),
-          .rules = transcript.rules,
-          .regret = oracle::regret_of(values, context, transcript.rules, transcript.answers)};
-}
-
-std::string share(double part, double whole) {
-  return whole > 0 ? percent(part / whole) : "-";
-}
-
-std::string words_of(const walk::Action& action) {
-  return fmt::format("{}, tile {}, retain [{}]", action.fuse_with_prev ? "fuse" : "new kernel", action.tile,
-                     fmt::join(action.retain, ","));
-}
-
-std::string steps_table(const Judged& judged) {
-  Table table({{"step"},
-               {"node"},
-               {"regret"},
-               {"fuse"},
-               {"tile"},
-               {"retain"},
-               {"gap %"},
-               {"did", Align::left},
-               {"better", Align::left}});
-  for (std::size_t i = 0; i < judged.regret.steps.size(); ++i) {
-    const StepRegret& step = judged.regret.steps[i];
-    if (step.regret.total() <= 0) continue;
-    table.add({std::to_string(i), std::to_string(step.node), cycles(step.regret.total()),
-               cycles(step.regret.fuse), cycles(step.regret.tile), cycles(step.regret.retain),
-               percent(step.gap), words_of(step.taken), words_of(step.best)});
-  }
-  return fmt::format("\n{}, policy {}:\n{}", judged.name, judged.policy, table.text());
-}
-
-std::string text_of(const std::vector<Judged>& all, const RegretCommand& command) {
-  Table table({{"task", Align::left},
-               {"policy", Align::left},
-               {"ops"},
-               {"played"},
-               {"unread"},
-               {"latency"},
-               {"optimum"},
-               {"regret %"},
-               {"fuse %"},
-               {"tile %"},
-               {"retain %"},
-               {"score"}});
-  for (const Judged& one : all) {
-    const EpisodeRegret& regret = one.regret;
-    table.add({one.name, one.policy, grouped(std::int64_t{one.ops}),
-               grouped(static_cast<std::uint64_t>(regret.steps.size())), std::to_string(regret.unread),
-               cycles(regret.latency), cycles(regret.optimum), share(regret.regret.total(), regret.optimum),
-               share(regret.regret.fuse, regret.optimum), share(regret.regret.tile, regret.optimum),
-               share(regret.regret.retain, regret.optimum),
-               regret.complete ? fmt::format("{:.3f}", regret.score) : "unfinished"});
-  }
-  std::string text =
-      table.text() + "\nregret: (latency - optimum) / optimum, and the decisions it is owed to.\n";
-  if (!command.each) return text;
-  for (const Judged& one : all)
-    if (one.regret.regret.total() > 0) text += steps_table(one);
+std::string text_of(const RegretRun& run, const RegretCommand& command) {
+  std::string text = episodes_table(run.episodes(), most_listed) + summary_tables(run.episodes());
+  if (command.habits) text += '\n' + habits_table(run.habits());
+  if (command.each)
+    for (const JudgedEpisode& one : run.episodes()) text += steps_table(one);
   return text;
 }
 
-ordered_json parts_json(const RegretParts& parts) {
-  return {{"total", parts.total()}, {"fuse", parts.fuse}, {"tile", parts.tile}, {"retain", parts.retain}};
-}
-
-ordered_json action_json(const walk::Action& action) {
-  return {{"fuse_with_prev", action.fuse_with_prev}, {"tile", action.tile}, {"retain", action.retain}};
-}
-
-ordered_json json_of(const Judged& one) {
-  const EpisodeRegret& regret = one.regret;
-  ordered_json json = {{"name", one.name},
-                       {"policy", one.policy},
-                       {"rules", walk::name(one.rules)},
-                       {"ops", one.ops},
-                       {"complete", regret.complete},
-                       {"unread", regret.unread},
-                       {"unused", regret.unused},
-                       {"latency", regret.latency},
-                       {"optimum", regret.optimum},
-                       {"proven", regret.proven},
-                       {"score", regret.complete ? ordered_json(regret.score) : ordered_json()},
-                       {"regret", parts_json(regret.regret)},
-                       {"steps", ordered_json::array()}};
-  for (const StepRegret& step : regret.steps)
-    json["steps"].push_back({{"node", step.node},
-                             {"taken", action_json(step.taken)},
-                             {"best", action_json(step.best)},
-                             {"regret", parts_json(step.regret)},
-                             {"gap", step.gap},
-                             {"proven", step.proven}});
+ordered_json json_of(const RegretRun& run, const RegretCommand& command) {
+  ordered_json results = ordered_json::array();
+  for (const JudgedEpisode& one : run.episodes()) results.push_back(episode_json(one));
+  ordered_json json = {{"results", std::move(results)}, {"summaries", summaries_json(run.episodes())}};
+  if (!command.habits) return json;
+  json["habits"] = ordered_json::array();
+  for (const HabitsRow& row : run.habits())
+    json["habits"].push_back({{"policy", row.policy},
+                              {"reference", row.reference},
+                              {"rules", walk::name(row.rules)},
+                              {"habits", habits_json(row.habits)}});
   return json;
 }
 
 int regret(const RegretCommand& command) {
-  TranscriptReader reader(command.transcript, command.rules);
-  std::vector<Judged> all;
-  int exit_code = exit_ok;
-  for (bool more = true; more;) {
-    try {
-      const auto transcript = reader.next();
-      more = transcript.has_value();
-      if (more) all.push_back(judge(*transcript, command));
-    } catch (const Error& error) {
-      print_error(error.what());
-      exit_code = exit_bad_input;
-    }
-  }
-  if (all.empty() && exit_code == exit_ok) fail("{}: no line; expected an episode a line", reader.source());
-  if (command.json) {
-    ordered_json results = ordered_json::array();
-    for (const Judged& one : all) results.push_back(json_of(one));
-    write_stdout(dump({{"results", std::move(results)}}));
-  } else if (!all.empty()) {
-    write_stdout(text_of(all, command));
-  }
-  for (const Judged& one : all)
-    if (!one.regret.proven && exit_code == exit_ok) exit_code = exit_negative;
-  return exit_code;
+  if (command.rules == walk::Rules::physical)
+    fail("--rules: physical has no episodes; expected seed or seed-honest");
+  RegretRun run(command);
+  const bool good = read_transcripts(command.transcripts, command.rules,
+                                     [&](const Transcript& transcript) { run.add(transcript); });
+  if (command.json)
+    write_stdout(dump(json_of(run, command)));
+  else if (!run.episodes().empty())
+    write_stdout(text_of(run, command));
+  if (!good) return exit_bad_input;
+  return run.proven() ? exit_ok : exit_negative;
 }
 
 }  // namespace
 
 void add_regret(CLI::App& app, int& exit_code) {
-  CLI::App& command = *app.add_subcommand("regret", "Say which step of an agent's episode lost what");
+  CLI::App& command =
+      *app.add_subcommand("regret", "Say which step of an agent's episode lost what, and why");
   command.footer(footer);
   auto options = std::make_shared<RegretCommand>();
-  command.add_option("TRANSCRIPT", options->transcript, "JSON Lines; '-' for stdin")
+  command.add_option("TRANSCRIPT", options->transcripts, "JSON Lines; '-' for stdin")
       ->required()
       ->option_text(" ");
   add_choice(command, {"--rules", "RULES", "seed, or seed-honest (default), of lines that don't say"},
              walk::rules_names, options->rules);
-  add_count(command, {"--steps", "N", "kernels priced for one value, at most"}, {.min = 1}, options->steps);
+  add_count(command, {"--steps", "N", "kernels priced for one value, at most; default: 2,000,000"},
+            {.min = 1}, options->steps);
+  add_count(command, {"--ops", "N", "refuse larger graphs, which take long; default: 1,000"}, {.min = 1},
+            options->ops);
   command.add_flag("--each", options->each, "also every step that lost something");
+  command.add_flag("--habits", options->habits,
+                   "also how often policies fuse and retain, beside the references");
   command.add_flag("--json", options->json, "one JSON document with all steps");
   command.callback([options, &exit_code] { exit_code = regret(*options); });
 }

@@ -6,6 +6,7 @@
 #include "fuselage/core/json.h"
 #include "fuselage/graph/graph_json.h"
 #include "fuselage/walk/tasks.h"
+#include "terminal.h"
 
 namespace fuselage::cli {
 namespace {
@@ -40,7 +41,8 @@ Transcript read_transcript(const Line& line, const std::string& source, walk::Ru
   const JsonField fields(json, place);
   constexpr std::array<std::string_view, 6> known = {"task", "graph", "name", "policy", "rules", "actions"};
   fields.only(known);
-  Transcript transcript{.line = line.number, .workload = read_workload(fields, line.number), .rules = rules};
+  Transcript transcript{
+      .file = source, .line = line.number, .workload = read_workload(fields, line.number), .rules = rules};
   if (const auto policy = fields.optional("policy")) transcript.policy = policy->string();
   if (const auto own = fields.optional("rules")) transcript.rules = read_rules(*own);
   const JsonField actions = fields.required("actions");
@@ -62,6 +64,50 @@ std::optional<Transcript> TranscriptReader::next() {
     if (line->text.find_first_not_of(" \t\r") != std::string::npos)
       return read_transcript(*line, lines_.source(), rules_);
   return std::nullopt;
+}
+
+namespace {
+
+bool read_file(const std::string& path, walk::Rules rules,
+               const std::function<void(const Transcript&)>& use) {
+  TranscriptReader reader(path, rules);
+  bool good = true, any = false;
+  for (bool more = true; more;) {
+    std::optional<Transcript> transcript;
+    try {
+      transcript = reader.next();
+      more = transcript.has_value();
+      any = any || more;
+    } catch (const Error& error) {
+      print_error(error.what());
+      good = false;
+    }
+    if (!transcript) continue;
+    try {
+      use(*transcript);
+    } catch (const Error& error) {
+      print_error(fmt::format("{}: line {}: {}", transcript->file, transcript->line, error.what()));
+      good = false;
+    }
+  }
+  if (!any && good) fail("{}: no line; expected an episode a line", reader.source());
+  return good;
+}
+
+}  // namespace
+
+bool read_transcripts(const std::vector<std::string>& paths, walk::Rules rules,
+                      const std::function<void(const Transcript&)>& use) {
+  bool good = true;
+  for (const std::string& path : paths) {
+    try {
+      good = read_file(path, rules, use) && good;
+    } catch (const Error& error) {
+      print_error(error.what());
+      good = false;
+    }
+  }
+  return good;
 }
 
 }  // namespace fuselage::cli

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -25,6 +26,7 @@ inline constexpr std::size_t max_transcript_bytes = std::size_t{16} << 20;  // o
 inline constexpr std::size_t max_transcript_values = 1'000'000;             // JSON values of a line
 
 struct Transcript {
+  std::string file = {};
   std::size_t line = 0;      // of the file, from 1
   std::string policy = "-";  // who answered; "-" if the line doesn't say
   Workload workload;
@@ -51,5 +53,11 @@ class TranscriptReader {
   LineReader lines_;
   walk::Rules rules_;
 };
+
+// Hands every transcript of the files to `use`, in order. What is no transcript, an Error of `use`, and a
+// file that can't be read or has no line, are printed as errors, and the others go on; false if there was
+// one.
+bool read_transcripts(const std::vector<std::string>& paths, walk::Rules rules,
+                      const std::function<void(const Transcript&)>& use);
 
 }  // namespace fuselage::cli

@@ -40,6 +40,14 @@ std::string percent(double fraction) {
   return fmt::format("{:.2f}", 100 * fraction);
 }
 
+std::string decimal(double value) {
+  const std::string text = fmt::format("{:.3f}", value);
+  return text == "-0.000" ? text.substr(1) : text;
+}
+std::string decimal(const std::optional<double>& value) {
+  return value ? decimal(*value) : "-";
+}
+
 std::string gap_percent(double fraction) {
   const double share = 100 * fraction;
   return share >= 1 ? fmt::format("{:.1f}%", share) : fmt::format("{:.2g}%", share);

@@ -14,6 +14,8 @@ std::string cycles(double value);
 std::string cycles(const std::optional<double>& value);  // "-" for none
 // A fraction in percent without the sign: 0.0573 is "5.73".
 std::string percent(double fraction);
+std::string decimal(double value);                        // a score or reward, three decimals; never "-0.000"
+std::string decimal(const std::optional<double>& value);  // "-" for none
 // How far from proven: a fraction in percent, never rounded to nothing. "3.2%", "0.0041%".
 std::string gap_percent(double fraction);
 std::string duration(double seconds);  // "0.4 ms", "12.31 s"

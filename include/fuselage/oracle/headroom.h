@@ -38,7 +38,9 @@ const Policy& find_policy(std::string_view name);  // one of them
 
 struct Played {
   Policy policy;
-  walk::Plan plan;                // the kernels that ran
+  std::vector<walk::Action> actions = {};  // what it answered, node by node; of physical, which has no
+                                           // episodes, those under seed-honest
+  walk::Plan plan;                         // the kernels that ran
   std::optional<double> latency;  // cycles; none if the plan is illegal, which happens under physical only
   std::string fault;              // why it is
 };
