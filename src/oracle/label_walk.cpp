@@ -1,10 +1,11 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <limits>
-#include <map>
 #include <set>
 #include <string_view>
-#include <utility>
+#include <unordered_map>
 
 #include "fuselage/graph/graph_json.h"
 #include "fuselage/oracle/graph_values.h"
@@ -128,10 +129,13 @@ class WalkLabeller {
   std::size_t visit() {
     observation_.clear();
     episode_.observe(observation_);
-    std::vector<NodeId> retained =
-        episode_.group().count > 0 ? episode_.group().retain : std::vector<NodeId>();
-    std::sort(retained.begin(), retained.end());
-    const auto [at, is_new] = known_.try_emplace({observation_, std::move(retained)}, out_.states.size());
+    key_ = observation_;
+    if (episode_.group().count > 0) {
+      retained_ = episode_.group().retain;
+      std::sort(retained_.begin(), retained_.end());
+      for (NodeId x : retained_) key_ += fmt::format(",{}", x);
+    }
+    const auto [at, is_new] = known_.try_emplace(key_, out_.states.size());
     if (is_new) label();
     return at->second;
   }
@@ -201,9 +205,10 @@ class WalkLabeller {
   search::SplitMix random_;
   Episode episode_;
   std::string observation_;
-  // States by what is observed, and what the open kernel retains.
-  std::map<std::pair<std::string, std::vector<NodeId>>, std::size_t> known_;
-  std::vector<std::vector<ActionValue>> actions_;  // by state, in the order of its answers
+  std::string key_;
+  std::vector<NodeId> retained_;
+  std::unordered_map<std::string, std::size_t> known_;  // states by observation and open kernel's retain list
+  std::vector<std::vector<ActionValue>> actions_;       // by state, in the order of its answers
   bool played_optimal_ = false;
   double scale_ = 0;  // cycles
   LabelledGraph out_;
