@@ -4,6 +4,8 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "fuselage/core/budget.h"
 #include "fuselage/core/json.h"
@@ -19,11 +21,17 @@ class GraphCheck {
   virtual std::optional<std::string> fault_of(RowFormat format, const JsonField& row) = 0;
 };
 
-// Error with the row's source for one that is no row of `graphs`. `budget` is of one search.
-std::unique_ptr<GraphCheck> walk_check(const JsonField& graph_row, const Budget& budget);
+struct CheckOptions {
+  Budget budget = {};       // of one search
+  std::string system = {};  // the data set's instructions
+};
 
-// The observation of a row is the end of its prompt: of a plain one, or of its last message.
-const std::string& prompt_of(const JsonField& row, RowFormat format);
+// Error with the row's source for one that is no row of `graphs`.
+std::unique_ptr<GraphCheck> walk_check(const JsonField& graph_row, const CheckOptions& options);
+
+// The observation that a row shows. Error if there is anything about it but the instructions, or if messages
+// are not those of a question (and of an answer, for sft).
+std::string_view observation_of(const JsonField& row, RowFormat format, std::string_view system);
 // The text of an answer in either form.
 const std::string& answer_of(const JsonField& row, std::string_view key);
 

@@ -30,6 +30,10 @@ walk::Rules rules_of(const JsonField& row) {
   return *rules;
 }
 
+bool is_proven(const JsonField& row) {
+  return row.required("proof").string() == search::name(search::Proof::optimal);
+}
+
 Action action_of(const std::string& text) {
   const std::optional<Action> action = walk::parse_answer(text);
   if (!action) fail("{} is no answer", quote(text));
@@ -38,8 +42,11 @@ Action action_of(const std::string& text) {
 
 class WalkCheck : public GraphCheck {
  public:
-  WalkCheck(const JsonField& row, const Budget& budget)
-      : context_(workload_of(row)), rules_(rules_of(row)), values_(context_, rules_, budget) {
+  WalkCheck(const JsonField& row, const CheckOptions& options)
+      : context_(workload_of(row)),
+        rules_(rules_of(row)),
+        values_(context_, rules_, options.budget),
+        system_(options.system) {
     const JsonField field = row.required("episodes");
     const std::string source = field.source() + ": " + field.path();
     const Json list = parse_json(field.string(), source);
@@ -54,10 +61,9 @@ class WalkCheck : public GraphCheck {
   }
 
   std::optional<std::string> fault_of(RowFormat format, const JsonField& row) override {
-    if (format == RowFormat::graphs) {
-      const std::vector<Action> none;
-      return fault_of_claim(none, "the optimum", row.required("optimum").number());
-    }
+    proven_ = is_proven(row);
+    if (format == RowFormat::graphs)
+      return fault_of_claim({}, "the optimum", row.required("optimum").number());
     const JsonField id_field = row.required("id");
     const std::optional<RowId> id = parse_row_id(id_field.string());
     if (!id || id->episode >= played_.size() ||
@@ -65,13 +71,15 @@ class WalkCheck : public GraphCheck {
       id_field.refuse(quote(id_field.string()) + " is no state of the graph's episodes",
                       "GRAPH.EPISODE.STEP");
     prefix_.assign(played_[id->episode].begin(), played_[id->episode].begin() + id->step);
-    Episode episode = after(prefix_);
+    const Episode episode = after(prefix_);
+    spent_ = episode.total_latency();
     const std::string observation = episode.observation();
-    const std::string& prompt = prompt_of(row, format);
-    if (!prompt.ends_with(observation))
+    if (observation_of(row, format, system_) != observation)
       return fmt::format("the prompt is not the observation after {} answers, {}", id->step,
                          quote(observation));
-    return format == RowFormat::prm ? fault_of_episode(row) : fault_of_labels(format, row);
+    if (format == RowFormat::prm) return fault_of_episode(row, played_[id->episode]);
+    auto fault = fault_of_claim(prefix_, "the state", row.required("latency").number());
+    return fault ? fault : fault_of_labels(format, row);
   }
 
  private:
@@ -102,8 +110,17 @@ class WalkCheck : public GraphCheck {
     }
   }
 
+  // That the episode takes `latency` if best answers follow. A latency that isn't proven may be more than
+  // what is found here, or less (of a larger budget), but not less than is possible.
   std::optional<std::string> fault_of_claim(std::vector<Action> actions, std::string_view what,
                                             double latency) {
+    if (!proven_) {
+      const Episode episode = after(actions);
+      const double least = episode.total_latency() + values_.value(episode).lower_bound;
+      if (latency >= least * (1 - tolerance)) return std::nullopt;
+      return fmt::format("{}: the row says a latency of {}, no less than {} is possible", what, latency,
+                         least);
+    }
     finish(actions);
     const Simulation simulation =
         simulate(context_.graph(), context_.hardware(), play(context_, rules_, actions), {.rules = rules_});
@@ -120,6 +137,13 @@ class WalkCheck : public GraphCheck {
     return fault_of_claim(std::move(actions), quote(text), latency);
   }
 
+  // That two figures of a row agree; `scale` is of what they are differences of.
+  static std::optional<std::string> fault_of_sum(std::string_view what, double says, double expected,
+                                                 double scale) {
+    if (std::abs(says - expected) <= tolerance * scale) return std::nullopt;
+    return fmt::format("{}: the row says {}, its other figures make it {}", what, says, expected);
+  }
+
   std::optional<std::string> fault_of_labels(RowFormat format, const JsonField& row) {
     const double latency = row.required("latency").number();
     switch (format) {
@@ -129,16 +153,56 @@ class WalkCheck : public GraphCheck {
       }
       case RowFormat::prompt_completion:
         return fault_of_answer(answer_of(row, "completion"), latency);
-      case RowFormat::dpo: {
-        auto fault = fault_of_answer(answer_of(row, "chosen"), latency);
-        if (fault) return fault;
-        return fault_of_answer(answer_of(row, "rejected"), latency + row.required("q_difference").number());
+      case RowFormat::dpo:
+        return fault_of_pair(row, latency);
+      case RowFormat::kto: {
+        const double lost = row.required("q_difference").number(0);
+        if (row.required("label").boolean() != (lost == 0))
+          return fmt::format("the label is {}, the answer loses {}", lost != 0, lost);
+        auto fault = fault_of_sum("q", row.required("q").number(), latency - spent_ + lost, latency);
+        return fault ? fault : fault_of_answer(answer_of(row, "completion"), latency + lost);
       }
-      case RowFormat::kto:
-        return fault_of_answer(answer_of(row, "completion"), latency + row.required("q_difference").number());
+      case RowFormat::raw: {
+        auto fault = fault_of_values(row, latency);
+        return fault ? fault : fault_of_advantages(row, latency);
+      }
       default:
         return fault_of_advantages(row, latency);
     }
+  }
+
+  std::optional<std::string> fault_of_pair(const JsonField& row, double latency) {
+    const double chosen = row.required("q_chosen").number();
+    const double rejected = row.required("q_rejected").number();
+    const double lost = row.required("q_difference").number(0);
+    auto fault = fault_of_sum("q_chosen", chosen, latency - spent_, latency);
+    if (!fault) fault = fault_of_sum("q_rejected", rejected, chosen + lost, latency);
+    if (!fault) fault = fault_of_answer(answer_of(row, "chosen"), latency);
+    return fault ? fault : fault_of_answer(answer_of(row, "rejected"), latency + lost);
+  }
+
+  // raw: what stands beside the answers, and the answers' figures among each other.
+  std::optional<std::string> fault_of_values(const JsonField& row, double latency) {
+    auto fault = fault_of_sum("spent", row.required("spent").number(), spent_, latency);
+    const double value = row.required("value_to_go").number();
+    if (!fault && proven_) fault = fault_of_sum("value_to_go", value, latency - spent_, latency);
+    const JsonField q = row.required("q");
+    const JsonField advantage = row.required("advantage");
+    const JsonField optimal = row.required("optimal");
+    const std::size_t count = row.required("answers").array_size();
+    for (const JsonField& list : {q, advantage, optimal, row.required("proven")})
+      if (list.array_size() != count)
+        list.refuse(fmt::format("has {} entries", list.array_size()),
+                    fmt::format("one for each of the {} answers", count));
+    for (std::size_t i = 0; i < count && !fault; ++i) {
+      const double lost = -advantage.element(i).number();
+      fault = fault_of_sum("q", q.element(i).number(), latency - spent_ + lost, latency);
+      if (!fault && optimal.element(i).boolean() != (lost == 0))
+        return fmt::format("optimal: {} of an answer that loses {}", lost != 0, lost);
+    }
+    if (!fault) fault = fault_of_answer(row.required("best").string(), latency);
+    return fault ? fault
+                 : fault_of_answer(row.required("taken").string(), spent_ + row.required("taken_q").number());
   }
 
   // raw and grpo: the first, the last and the best of all answers.
@@ -158,33 +222,46 @@ class WalkCheck : public GraphCheck {
     return std::nullopt;
   }
 
-  std::optional<std::string> fault_of_episode(const JsonField& row) {
+  std::optional<std::string> fault_of_episode(const JsonField& row, const std::vector<Action>& played) {
     const JsonField completions = row.required("completions");
     const JsonField regrets = row.required("regrets");
-    std::vector<Action> actions;
+    const JsonField labels = row.required("labels");
+    for (const JsonField& list : {completions, regrets, labels})
+      if (list.array_size() != played.size())
+        list.refuse(fmt::format("has {} entries", list.array_size()),
+                    fmt::format("one for each of the episode's {} answers", played.size()));
     double lost = 0;
-    for (std::size_t i = 0; i < completions.array_size(); ++i) {
-      actions.push_back(action_of(completions.element(i).string()));
-      lost += regrets.element(i).number();
+    for (std::size_t i = 0; i < played.size(); ++i) {
+      if (action_of(completions.element(i).string()) != played[i])
+        return fmt::format("completions[{}]: is not the episode's answer {}", i,
+                           quote(walk::answer_text(played[i])));
+      const double regret = regrets.element(i).number(0);
+      if (labels.element(i).boolean() != (regret == 0))
+        return fmt::format("labels[{}]: {} of an answer that loses {}", i, regret != 0, regret);
+      lost += regret;
     }
     const double latency = row.required("latency").number();
-    if (!same(row.required("optimum").number() + lost, latency))
-      return fmt::format("optimum and regrets add up to {}, the latency is {}",
-                         row.required("optimum").number() + lost, latency);
-    return fault_of_claim(std::move(actions), "the episode", latency);
+    const double optimum = row.required("optimum").number();
+    if (proven_ && !same(optimum + lost, latency))
+      return fmt::format("optimum and regrets add up to {}, the latency is {}", optimum + lost, latency);
+    return fault_of_claim(played, "the episode", latency);
   }
 
   walk::EpisodeContext context_;
   walk::Rules rules_;
   GraphValues values_;
   std::vector<std::vector<Action>> played_;  // by episode
-  std::vector<Action> prefix_;               // of the row that is checked
+  std::string system_;
+  // Of the row that is checked: the answers before it, what they cost, and whether its figures are proven.
+  std::vector<Action> prefix_;
+  double spent_ = 0;
+  bool proven_ = false;
 };
 
 }  // namespace
 
-std::unique_ptr<GraphCheck> walk_check(const JsonField& graph_row, const Budget& budget) {
-  return std::make_unique<WalkCheck>(graph_row, budget);
+std::unique_ptr<GraphCheck> walk_check(const JsonField& graph_row, const CheckOptions& options) {
+  return std::make_unique<WalkCheck>(graph_row, options);
 }
 
 }  // namespace fuselage::oracle

@@ -155,7 +155,8 @@ class Verifying {
     Graph& graph = found->second;
     if (!graph.check) {
       const Json json = parse_json(graph.text, graph.source, {.object_only = true});
-      graph.check = walk_check(JsonField(json, graph.source), budget_);
+      graph.check =
+          walk_check(JsonField(json, graph.source), {.budget = budget_, .system = manifest_.system});
     }
     return *graph.check;
   }
