@@ -116,6 +116,7 @@ std::string manifest_to_json(const DataManifest& manifest) {
                        {"graphs", manifest.graphs},
                        {"shard_size", manifest.shard_size},
                        {"part", {{"index", manifest.part.index}, {"of", manifest.part.of}}}};
+  if (!manifest.labels.empty()) json["labels"] = ordered_json::parse(manifest.labels);
   const DataManifest::Totals totals = manifest.totals();
   json["totals"] = {{"graphs", totals.graphs}, {"episodes", totals.episodes}, {"states", totals.states},
                     {"proven", totals.proven}, {"rows", totals.rows},         {"bytes", totals.bytes}};
@@ -141,6 +142,7 @@ DataManifest read_manifest(std::string_view text, const std::string& source, Man
                         .zstd = root.required("zstd").boolean(),
                         .graphs = count(root, "graphs", 1),
                         .shard_size = count(root, "shard_size", 1)};
+  if (const auto labels = root.optional("labels")) manifest.labels = labels->value().dump();
   const JsonField part = root.required("part");
   manifest.part.of = count(part, "of", 1);
   manifest.part.index = static_cast<std::size_t>(

@@ -22,12 +22,15 @@ class GraphCheck {
 };
 
 struct CheckOptions {
-  Budget budget = {};       // of one search
+  Budget budget = {};       // of one search; grid: only its `cancel`, the data set says the rest
   std::string system = {};  // the data set's instructions
+  double threshold = 0;     // grid: as the data set's manifest
+  std::string labels = {};
 };
 
 // Error with the row's source for one that is no row of `graphs`.
 std::unique_ptr<GraphCheck> walk_check(const JsonField& graph_row, const CheckOptions& options);
+std::unique_ptr<GraphCheck> grid_check(const JsonField& graph_row, const CheckOptions& options);
 
 // The observation that a row shows. Error if there is anything about it but the instructions, or if messages
 // are not those of a question (and of an answer, for sft).

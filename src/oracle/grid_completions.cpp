@@ -98,11 +98,22 @@ void Completions::settle() {
     for (const Way& way : e->ways) e->best = std::min(e->best, cost(way));
 }
 
+const Completions::Way& Completions::cheapest(const Entry& entry) {
+  return *std::min_element(entry.ways.begin(), entry.ways.end(),
+                           [](const Way& a, const Way& b) { return cost(a) < cost(b); });
+}
+
+std::optional<GridKernel> Completions::next(const State& state) {
+  if (is_complete(state)) return std::nullopt;
+  const Entry& at = entry(state);
+  if (at.ways.empty() || cost(cheapest(at)) == infinity) return std::nullopt;
+  return cheapest(at).kernel;
+}
+
 std::vector<GridKernel> Completions::plan(const State& state) {
   std::vector<GridKernel> kernels;
   for (const Entry* at = is_complete(state) ? nullptr : &entry(state); at != nullptr;) {
-    const Way& way = *std::min_element(at->ways.begin(), at->ways.end(),
-                                       [](const Way& a, const Way& b) { return cost(a) < cost(b); });
+    const Way& way = cheapest(*at);
     kernels.push_back(way.kernel);
     at = way.after;
   }

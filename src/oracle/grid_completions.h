@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -49,7 +50,9 @@ class Completions {
   // Carries what was found late back to the states before it. Until the next search or way, what is known of
   // a state is exactly what its plan costs, summed from its end.
   void settle();
-  // The kernels of the cheapest completion known, after settle(); some completion must be.
+  // The first kernel of the cheapest completion known; none: none is, or the schedule is complete.
+  std::optional<grid::GridKernel> next(const grid::State& state);
+  // All its kernels; some completion must be known.
   std::vector<grid::GridKernel> plan(const grid::State& state);
 
  private:
@@ -71,6 +74,7 @@ class Completions {
 
   bool is_complete(const grid::State& state) const { return problem_.progress(state) >= problem_.horizon(); }
   Entry& entry(const grid::State& state);
+  static const Way& cheapest(const Entry& entry);
   static double cost(const Way& way) { return way.price + (way.after ? way.after->best : 0); }
   static void add_way(Entry& from, const Way& way);
 

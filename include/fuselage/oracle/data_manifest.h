@@ -51,6 +51,8 @@ struct DataManifest {
   std::string command = {};  // that makes it again, without directories and threads
   // What the command's inputs were: a JSON object of file names and SHA-256, in one line.
   std::string inputs = "{}";
+  // grid: what labels a problem again (data_source_grid.h), a JSON object in one line; else empty.
+  std::string labels = {};
   std::string license = {};
   std::string system = {};
   double threshold = 0;

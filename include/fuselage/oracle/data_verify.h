@@ -1,6 +1,8 @@
 // Checks a data set against itself and against the rules: hashes and counts of all files, and of a sample of
 // rows that the prompt is what the environment says after the answers that led there, and that the labelled
-// answer, with best answers after it, makes a schedule that `simulate` prices at what the row says.
+// answer, with best answers after it, makes a schedule that the judge of its family (`simulate`, or
+// grid/evaluate.h) prices at what the row says. Grid problems are labelled again for that, which must give
+// the same rows.
 #pragma once
 
 #include <atomic>
@@ -15,7 +17,7 @@ namespace fuselage::oracle {
 struct VerifyOptions {
   std::size_t sample = 200;         // rows played again, spread over all files
   std::uint64_t seed = 0;           // of the sample
-  std::uint64_t steps = 1'000'000;  // kernels priced, of one search
+  std::uint64_t steps = 1'000'000;  // kernels priced, of one search; grid: as the data set was made
   const std::atomic<bool>* cancel = nullptr;
 };
 

@@ -15,14 +15,15 @@ enum class VisitKind : std::uint8_t {
   optimal,    // optimal answers
   erring,     // these, but for a part of the steps, which are any of the state's canonical answers
   random,     // a random legal schedule
-  reference,  // one of headroom.h's policies
+  reference,  // one of headroom.h's policies, or for grid problems one of GridProblem's plans
 };
 
 struct VisitPolicy {
   std::string name;  // as rows have it, and as it was written
   VisitKind kind = VisitKind::optimal;
-  double epsilon = 0;               // of erring
-  std::string_view reference = {};  // the policy's name in headroom.h
+  double epsilon = 0;  // of erring
+  // The policy's name in headroom.h; for grid problems "greedy" or "naive".
+  std::string_view reference = {};
 };
 
 struct MixPart {
@@ -35,6 +36,8 @@ using PolicyMix = std::vector<MixPart>;
 // greedy, heuristic, constant32/64/128/256 (fuse where it can be done), alone32/... (never fuse). Error that
 // begins with `option`.
 PolicyMix parse_policy_mix(std::string_view text, const std::string& option);
+// The same for grid problems: optimal, epsP, random, greedy and naive (every op alone).
+PolicyMix parse_grid_policy_mix(std::string_view text, const std::string& option);
 
 // One of them by its weight.
 const VisitPolicy& draw_policy(const PolicyMix& mix, search::SplitMix& random);
