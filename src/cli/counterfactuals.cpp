@@ -5,6 +5,7 @@
 #include <set>
 
 #include "cli.h"
+#include "counterfactuals_report.h"
 #include "fuselage/core/error.h"
 #include "fuselage/core/json.h"
 #include "fuselage/core/output_file.h"
@@ -14,19 +15,12 @@
 #include "fuselage/walk/generator.h"
 #include "interrupt.h"
 #include "options.h"
-#include "report_cells.h"
-#include "table.h"
 #include "targets.h"
 #include "terminal.h"
-#include "units.h"
 
 namespace fuselage::cli {
 namespace {
 
-using nlohmann::ordered_json;
-using oracle::Attempt;
-using oracle::CounterfactualTally;
-using oracle::Difference;
 using oracle::FactKind;
 
 constexpr const char* footer =
@@ -153,67 +147,6 @@ std::optional<double> parse_same(const std::string& text) {
   return parse_number("--same", text, 0, 1);
 }
 
-CounterfactualTally total_of(const CounterfactualsCommand& command, const oracle::CounterfactualMix& mix) {
-  CounterfactualTally total;
-  for (const FactKind kind : command.mix.facts) total.add(mix.tally(kind));
-  return total;
-}
-
-std::int64_t of(const CounterfactualTally& tally, Difference difference) {
-  return tally.differences[static_cast<std::size_t>(difference)];
-}
-
-std::string text_of(const CounterfactualsCommand& command, const oracle::CounterfactualMix& mix,
-                    std::int64_t graphs) {
-  Table table({{"fact", Align::left},
-               {"tried"},
-               {"pairs"},
-               {"taken"},
-               {"disjoint"},
-               {"overlapping"},
-               {"same"},
-               {"clean"},
-               {"loss %"}});
-  const auto add = [&](std::string_view name, const CounterfactualTally& tally) {
-    table.add({std::string(name), grouped(tally.tried()), grouped(tally.found()), grouped(tally.taken()),
-               grouped(of(tally, Difference::disjoint)), grouped(of(tally, Difference::overlapping)),
-               grouped(of(tally, Difference::same)), grouped(tally.clean),
-               of(tally, Difference::disjoint) > 0 ? percent(tally.mean_loss()) : "-"});
-  };
-  for (const FactKind kind : command.mix.facts) add(name(kind), mix.tally(kind));
-  const CounterfactualTally total = total_of(command, mix);
-  if (command.mix.facts.size() > 1) add("all", total);
-  return table.text() + fmt::format(
-                            "\nloss: what the first text's best action costs in the second, of the least "
-                            "latency there; mean of"
-                            " disjoint pairs.\n{}: {} pairs of {} graphs, {}\n",
-                            command.out, grouped(total.taken()), grouped(graphs), name(command.search.rules));
-}
-
-ordered_json json_of(const CounterfactualTally& tally) {
-  ordered_json json = {{"tried", tally.tried()}};
-  for (std::size_t i = 0; i < oracle::attempt_names.size(); ++i)
-    json[std::string(oracle::attempt_names[i])] = tally.attempts[i];
-  json["taken"] = tally.taken();
-  for (std::size_t i = 0; i < oracle::difference_names.size(); ++i)
-    json[std::string(oracle::difference_names[i])] = tally.differences[i];
-  json["clean"] = tally.clean;
-  json["mean_relative_loss"] = tally.mean_loss();
-  return json;
-}
-
-ordered_json json_of(const CounterfactualsCommand& command, const oracle::CounterfactualMix& mix,
-                     std::int64_t graphs) {
-  ordered_json json = {{"file", command.out},
-                       {"rules", name(command.search.rules)},
-                       {"graphs", graphs},
-                       {"all", json_of(total_of(command, mix))},
-                       {"facts", ordered_json::object()}};
-  for (const FactKind kind : command.mix.facts)
-    json["facts"][std::string(name(kind))] = json_of(mix.tally(kind));
-  return json;
-}
-
 void check(const CounterfactualsCommand& command) {
   if (command.search.rules == walk::Rules::physical)
     fail("--rules: \"physical\" has no episodes; expected one of seed, seed-honest");
@@ -300,7 +233,12 @@ int make_counterfactuals(const CounterfactualsCommand& command) {
   rows.finish();
   if (command.out.empty()) return exit_ok;
   const auto count = static_cast<std::int64_t>(graphs.count());
-  write_stdout(command.json ? dump(json_of(command, mix, count)) : text_of(command, mix, count));
+  const CounterfactualsReport report{.file = command.out,
+                                     .rules = command.search.rules,
+                                     .graphs = count,
+                                     .facts = command.mix.facts,
+                                     .mix = mix};
+  write_stdout(command.json ? json_of(report) : text_of(report));
   return exit_ok;
 }
 
