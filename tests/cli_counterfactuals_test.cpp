@@ -61,6 +61,11 @@ TEST_F(CounterfactualsCommand, the_same_options_give_the_same_bytes) {
   EXPECT_NE(run("counterfactuals --graphs 4 --seed 10 --tries 60").out, read("one.jsonl"));
 }
 
+TEST_F(CounterfactualsCommand, the_sample_that_ships_is_made_again) {
+  EXPECT_EQ(run("counterfactuals --graphs 4 --per-graph 2 --curriculum 0 --seed 3").out,
+            slurp(std::filesystem::path(FUSELAGE_SOURCE_DIR) / "datasets/samples/counterfactuals.jsonl"));
+}
+
 TEST_F(CounterfactualsCommand, a_graph_can_be_drawn_again) {
   const json row = json::parse(lines(run("counterfactuals --graphs 1 --seed 4 --tries 40").out).front());
   const json again = json::parse(run(fmt::format("generate --curriculum {} --seed {}", row.at("level").dump(),
@@ -78,6 +83,7 @@ TEST_F(CounterfactualsCommand, says_what_was_written) {
   const json summary = run_json("counterfactuals task4_mixed --tries 100 --facts depth,edge --out t.jsonl");
   EXPECT_EQ(summary.at("all").at("taken"), lines(read("t.jsonl")).size());
   EXPECT_EQ(summary.at("facts").size(), 2U);
+  EXPECT_GE(summary.at("all").at("pairs"), summary.at("all").at("taken"));
   EXPECT_EQ(json::parse(lines(read("t.jsonl")).front()).at("graph"), "task4_mixed");
 }
 

@@ -169,7 +169,7 @@ class Rows {
     const auto directory = std::filesystem::path(out).parent_path();
     std::error_code error;
     if (!directory.empty()) std::filesystem::create_directories(directory, error);
-    if (error) fail("--out: directory {} cannot be made: {}", quote(directory.string()), error.message());
+    if (error) fail("{}: directory {} cannot be made: {}", out, directory.string(), error.message());
     file_.emplace(out, false);
   }
   void add(const std::string& line) {

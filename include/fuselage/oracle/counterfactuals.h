@@ -108,7 +108,7 @@ enum class Attempt : std::uint8_t {
   unproven,      // a value isn't proven within the budget
   conventions,   // the sets differ, but no optimal action of one world loses anything in the other
 };
-inline constexpr std::array<std::string_view, 6> attempt_names = {"pair",         "no_edit",  "repeated",
+inline constexpr std::array<std::string_view, 6> attempt_names = {"pairs",        "no_edit",  "repeated",
                                                                   "other_fields", "unproven", "conventions"};
 
 // Of one workload. The same options give the same pairs.
