@@ -202,6 +202,10 @@ void add_oracle(CLI::App& app, int& exit_code) {
   add_verify(command, exit_code);
   command.callback([&command, options, &exit_code] {
     if (command.get_subcommands().empty()) exit_code = make(*options);
+    for (const CLI::Option* option : command.get_options())
+      if (!command.get_subcommands().empty() && option->count() > 0)
+        fail("{}: stands before {}; expected it after, if at all", option->get_name(),
+             command.get_subcommands().front()->get_name());
   });
 }
 

@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cctype>
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -22,7 +23,6 @@ namespace fuselage::cli {
 namespace {
 
 namespace fs = std::filesystem;
-using nlohmann::ordered_json;
 using oracle::RowFormat;
 
 constexpr std::int64_t most_graphs = 1'000'000'000;
@@ -88,7 +88,7 @@ class Reading {
 
   std::vector<oracle::GivenGraph> given() { return std::move(given_); }
   const oracle::DrawnGraphs& drawn() const { return drawn_; }
-  const ordered_json& inputs() const { return inputs_; }
+  const Json& inputs() const { return inputs_; }
   // Options that say where graphs come from, with their defaults.
   const std::vector<std::string>& words() const { return words_; }
 
@@ -124,7 +124,7 @@ class Reading {
     }
     for (const std::string& file : files) {
       const std::string text = read_file(file);
-      inputs_[fs::path(file).filename().string()] = sha256_hex(text);
+      inputs_[file] = sha256_hex(text);
       for (Workload& workload : read_workloads(text, file)) given_.push_back({std::move(workload)});
     }
   }
@@ -133,7 +133,7 @@ class Reading {
   void read_transcripts() {
     if (command_.transcripts == "-") fail("--transcripts: - can't be read twice; expected a file");
     words_.push_back("--transcripts " + command_.transcripts);
-    inputs_[fs::path(command_.transcripts).filename().string()] = sha256_hex(read_file(command_.transcripts));
+    inputs_[command_.transcripts] = sha256_hex(read_file(command_.transcripts));
     std::map<std::string, std::size_t> known;
     TranscriptReader reader(command_.transcripts, command_.rules);
     while (std::optional<Transcript> one = reader.next()) {
@@ -184,19 +184,35 @@ class Reading {
   const OracleCommand& command_;
   std::vector<oracle::GivenGraph> given_;
   oracle::DrawnGraphs drawn_;
-  ordered_json inputs_ = ordered_json::object();
+  Json inputs_ = Json::object();  // by path
   std::vector<std::string> words_;
 };
+
+bool is_utf8(const std::string& text) {
+  try {
+    (void)Json(text).dump();
+    return true;
+  } catch (const Json::exception&) {
+    return false;
+  }
+}
 
 std::string read_system(const OracleCommand& command) {
   if (command.system_file.empty()) return default_system;
   std::string text = read_file(command.system_file);
   while (text.ends_with('\n') || text.ends_with('\r')) text.pop_back();
-  try {
-    return Json::parse(Json(text).dump()).get<std::string>();
-  } catch (const Json::exception&) {
-    fail("--system: {} is not UTF-8; expected text", command.system_file);
-  }
+  if (!is_utf8(text)) fail("--system: {} is not UTF-8; expected text", command.system_file);
+  return text;
+}
+
+// It stands in the card's front matter, and in the command.
+void check_license(const std::string& license) {
+  const bool is_plain = std::all_of(license.begin(), license.end(), [](unsigned char c) {
+    return std::isalnum(c) != 0 || c == '.' || c == '-' || c == '_' || c == '+';
+  });
+  if (license.empty() || !is_plain)
+    fail("--license: {} is none; expected an identifier such as apache-2.0, of letters, digits, '.' and '-'",
+         quote(license));
 }
 
 // The words that make the data set again, defaults included, in one order.
@@ -204,9 +220,10 @@ std::string command_words(const OracleCommand& command, const Reading& reading,
                           const oracle::DataOptions& options, const oracle::LabelOptions& labels,
                           bool mixes) {
   std::string words = fmt::format("fuselage oracle {}", fmt::join(reading.words(), " "));
-  if (mixes)
-    words += fmt::format(" --policy {} --episodes {}", command.policy.empty() ? default_mix : command.policy,
-                         labels.episodes);
+  // Beside transcripts, --policy also says that their graphs are played by the mix.
+  if (mixes && (!command.policy.empty() || command.transcripts.empty()))
+    words += " --policy " + (command.policy.empty() ? default_mix : command.policy);
+  if (mixes) words += fmt::format(" --episodes {}", labels.episodes);
   words += fmt::format(" --seed {} --rules {}", labels.seed, options.rows.rules);
   std::vector<std::string_view> formats;
   for (RowFormat format : options.formats) formats.push_back(oracle::name(format));
@@ -217,6 +234,7 @@ std::string command_words(const OracleCommand& command, const Reading& reading,
   if (command.zstd) words += " --zstd";
   if (command.tasks_in_train) words += " --tasks-in-train";
   if (command.license != OracleCommand{}.license) words += " --license " + command.license;
+  if (!is_utf8(words)) fail("{} is not UTF-8; expected names that a manifest can hold", quote(words));
   return words;
 }
 
@@ -226,6 +244,7 @@ OracleJob oracle_job(const OracleCommand& command) {
   if (command.out.empty()) fail("--out: is missing; expected a directory to write, such as data");
   if (command.rules == walk::Rules::physical)
     fail("--rules: physical has no episodes; expected seed or seed-honest");
+  check_license(command.license);
   Reading reading(command);
   const bool mixes = reading.drawn().count > 0 || !command.policy.empty() || !command.tasks.empty() ||
                      !command.inputs.empty();

@@ -73,7 +73,6 @@ DataManifest merge_data_set(std::span<const std::string> directories, const std:
   const std::vector<Part> parts = read_parts(directories);
   refuse_gaps(parts);
   const DirectoryLock lock(out);
-  clear_leftovers(out);
   refuse_foreign(out);
   const fs::path root(out);
   if (fs::exists(root / data_manifest_file))
@@ -81,7 +80,15 @@ DataManifest merge_data_set(std::span<const std::string> directories, const std:
   DataManifest whole = parts.front().manifest;
   whole.part = {};
   whole.shards.clear();
-  write_file_atomically((root / work_directory / settings_file).string(), manifest_to_json(whole));
+  const std::string settings = (root / work_directory / settings_file).string();
+  if (fs::exists(settings)) {
+    const DataManifest there = read_manifest(read_file(settings), settings, ManifestKind::settings);
+    const std::string difference = settings_difference(whole, there);
+    if (!difference.empty())
+      fail("{}: is of another data set: {}; expected another directory", settings, difference);
+  }
+  clear_leftovers(out);
+  write_file_atomically(settings, manifest_to_json(whole));
   for (const Part& part : parts) {
     for (const ShardRecord& shard : part.manifest.shards) {
       for (const DataFile& file : shard.files)

@@ -114,8 +114,8 @@ class Making {
 
   DataOutcome run() {
     const DirectoryLock lock(options_.out);
-    clear_leftovers(options_.out);
     refuse_foreign(options_.out);
+    clear_leftovers(options_.out);
     if (fs::exists(root_ / data_manifest_file)) return already_complete();
     begin();
     DataOutcome outcome{.complete = false, .kept = keep_finished()};
@@ -139,6 +139,12 @@ class Making {
     return work_path(fmt::format("shard-{:05}.json", shard));
   }
 
+  bool is_there(const std::string& name, const DataFile& data) const {
+    std::error_code missing;
+    const auto size = fs::file_size(root_ / name, missing);
+    return !missing && size == data.bytes;
+  }
+
   void refuse_other_settings(const DataManifest& there, const std::string& file) const {
     std::string difference = settings_difference(manifest_, there);
     if (difference.empty() && manifest_.part != there.part)
@@ -153,6 +159,13 @@ class Making {
     const std::string file = path(data_manifest_file);
     DataManifest there = read_manifest(read_file(file), file);
     refuse_other_settings(there, file);
+    for (const ShardRecord& shard : there.shards)
+      for (const DataFile& data : shard.files)
+        if (!is_there(there.path(shard, data), data))
+          fail(
+              "{}: is missing, or not of the {} bytes that it had; expected the file as it was made: delete "
+              "{} to make the data set again",
+              path(there.path(shard, data)), data.bytes, file);
     fs::remove_all(root_ / work_directory);  // the one that finished it may have been killed just before
     return {.complete = true, .kept = there.shards.size(), .manifest = std::move(there)};
   }
@@ -179,9 +192,7 @@ class Making {
       ShardRecord record = read_shard(read_file(file), file);
       const bool whole = record.index == index &&
                          std::all_of(record.files.begin(), record.files.end(), [&](const DataFile& data) {
-                           std::error_code missing;
-                           const auto size = fs::file_size(root_ / manifest_.path(record, data), missing);
-                           return !missing && size == data.bytes;
+                           return is_there(manifest_.path(record, data), data);
                          });
       if (!whole) continue;
       ++kept;
