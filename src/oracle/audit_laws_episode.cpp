@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
 #include <optional>
 #include <utility>
 
@@ -106,27 +105,21 @@ class Undo {
  public:
   Undo(Inquiry& inquiry, Liberty liberty) : inquiry_(inquiry), liberty_(liberty) {}
 
-  // The best of the plays that say the same without the liberty, say nothing where it was taken, or leave
-  // those moves out. None: it was not taken, or nothing else does the work.
+  // The best play without the liberty: each move that takes it is worded plainly, or says nothing, or is left
+  // out. None: it was not taken, or nothing else does the work.
   std::optional<Play> operator()(const Play& play) {
-    std::vector<std::size_t> taken;
-    for (std::size_t at = 0; at < play.moves.size(); ++at)
-      if (worded(play.moves[at]) != play.moves[at] || has_unknown_value(play.moves[at])) taken.push_back(at);
-    if (taken.empty()) return std::nullopt;
     best_.reset();
-    Line same = play.moves, nothing = play.moves, less = play.moves;
-    for (std::size_t i = taken.size(); i-- > 0;) {
-      same[taken[i]] = worded(same[taken[i]]);
-      nothing[taken[i]] = inquiry_.game().plain();
-      less.erase(less.begin() + static_cast<std::ptrdiff_t>(taken[i]));
+    Line line = play.moves;
+    bool taken = false;
+    for (std::size_t at = line.size(); at-- > 0;) {
+      if (!takes(line[at])) continue;
+      taken = true;
+      best_.reset();
+      for (Line& instead : without(line, at)) offer(std::move(instead));
+      if (!best_) return std::nullopt;
+      line = best_->moves;
     }
-    if (liberty_ == Liberty::unknown_value)
-      try_values(std::move(same), taken);
-    else
-      offer(std::move(same));
-    offer(std::move(nothing));
-    offer(std::move(less));
-    return std::move(best_);
+    return taken ? std::move(best_) : std::nullopt;
   }
 
  private:
@@ -137,11 +130,36 @@ class Undo {
     if (play.end.complete && (!best_ || play.end.latency < best_->end.latency)) best_ = std::move(play);
   }
 
-  bool has_unknown_value(const Move& move) const {
-    if (liberty_ != Liberty::unknown_value) return false;
+  bool takes(const Move& move) const {
+    if (liberty_ != Liberty::unknown_value) return worded(move) != move;
     for (std::size_t f = 0; f < form().size(); ++f)
-      if (form()[f].kind == FieldKind::choice && is_in(form()[f].odd, move.fields[f].front())) return true;
+      if (is_unknown(f, move)) return true;
     return false;
+  }
+  bool is_unknown(std::size_t f, const Move& move) const {
+    return form()[f].kind == FieldKind::choice && is_in(form()[f].odd, move.fields[f].front());
+  }
+
+  std::vector<Line> without(const Line& line, std::size_t at) const {
+    std::vector<Line> lines(2, line);
+    lines[0][at] = inquiry_.game().plain();
+    lines[1].erase(lines[1].begin() + static_cast<std::ptrdiff_t>(at));
+    const std::size_t first = lines.size();
+    lines.push_back(line);
+    lines[first][at] = worded(line[at]);
+    for (std::size_t f = 0; f < form().size(); ++f) {
+      if (liberty_ != Liberty::unknown_value || !is_unknown(f, line[at])) continue;
+      std::vector<Line> known;
+      for (std::size_t i = first; i < lines.size(); ++i) {
+        for (const std::int64_t value : form()[f].values) {
+          known.push_back(lines[i]);
+          known.back()[at].fields[f] = {value};
+        }
+      }
+      lines.resize(first);
+      lines.insert(lines.end(), known.begin(), known.end());
+    }
+    return lines;
   }
 
   Move worded(Move move) const {
@@ -159,27 +177,6 @@ class Undo {
       if (!drops) kept.push_back(value);
     }
     values = std::move(kept);
-  }
-
-  // Every unknown value of a choice becomes the known one that is best there, one after the other.
-  void try_values(Line line, const std::vector<std::size_t>& taken) {
-    for (const std::size_t at : taken) {
-      for (std::size_t f = 0; f < form().size(); ++f) {
-        const Field& field = form()[f];
-        if (field.kind != FieldKind::choice || !is_in(field.odd, line[at].fields[f].front())) continue;
-        double least = std::numeric_limits<double>::infinity();
-        std::int64_t best = field.values.front();
-        for (const std::int64_t value : field.values) {
-          line[at].fields[f] = {value};
-          const Play play = inquiry_.play(line);
-          if (!play.end.complete || play.end.latency >= least) continue;
-          least = play.end.latency;
-          best = value;
-        }
-        line[at].fields[f] = {best};
-      }
-    }
-    offer(std::move(line));
   }
 
   Inquiry& inquiry_;

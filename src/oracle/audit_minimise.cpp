@@ -37,7 +37,13 @@ class Minimiser {
     shorter.erase(shorter.begin() + static_cast<std::ptrdiff_t>(at));
     // A move that the end fills with a plain one is no shorter episode.
     if (play(game_, shorter, best_.max_steps).moves.size() < best_.moves.size() && take(shorter)) return;
-    if (best_.moves[at] == plain_) return;
+    // One that says nothing may as well come last.
+    const bool is_last = std::all_of(shorter.begin() + static_cast<std::ptrdiff_t>(at), shorter.end(),
+                                     [this](const Move& move) { return move == plain_; });
+    if (best_.moves[at] == plain_) {
+      if (!is_last) take(std::move(shorter));
+      return;
+    }
     Line plainer = best_.moves;
     plainer[at] = plain_;
     take(std::move(plainer));
@@ -52,19 +58,32 @@ class Minimiser {
       if (take(std::move(plainer))) continue;
       if (game_.form()[f].kind == FieldKind::choice) continue;
       take_entries(at, f);
-      if (at < best_.moves.size() && !best_.moves[at].fields[f].empty()) take_one(at, f);
+      if (at < best_.moves.size() && !best_.moves[at].fields[f].empty()) {
+        take_one(at, f);
+        take_sorted(at, f);
+      }
     }
   }
 
   // One entry in the place of all, if there may be many of it.
   void take_one(std::size_t at, std::size_t field) {
-    for (const std::int64_t value :
-         std::set<std::int64_t>(best_.moves[at].fields[field].begin(), best_.moves[at].fields[field].end())) {
+    const std::vector<std::int64_t> entries = best_.moves[at].fields[field];
+    const std::set<std::int64_t> once(entries.begin(), entries.end());
+    if (once.size() == entries.size()) return;
+    for (const std::int64_t value : once) {
       Line even = best_.moves;
       auto& values = even[at].fields[field];
       values.assign(values.size(), value);
       if (even == best_.moves || take(std::move(even))) return;
     }
+  }
+
+  void take_sorted(std::size_t at, std::size_t field) {
+    if (game_.form()[field].kind != FieldKind::set) return;
+    Line sorted = best_.moves;
+    auto& values = sorted[at].fields[field];
+    std::sort(values.begin(), values.end());
+    if (sorted != best_.moves) take(std::move(sorted));
   }
 
   // Halves first, then ever smaller parts, down to single entries.
