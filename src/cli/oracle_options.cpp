@@ -76,6 +76,15 @@ oracle::DataPart parse_part(const std::string& text) {
   return {.index = static_cast<std::size_t>(index), .of = static_cast<std::size_t>(of)};
 }
 
+bool is_utf8(const std::string& text) {
+  try {
+    (void)Json(text).dump();
+    return true;
+  } catch (const Json::exception&) {
+    return false;
+  }
+}
+
 // Everything that the graphs come from, and what the manifest says of it.
 class Reading {
  public:
@@ -108,6 +117,11 @@ class Reading {
     }
   }
 
+  void note(const std::string& file, const std::string& text) {
+    if (!is_utf8(file)) fail("{}: is not UTF-8; expected a name that a manifest can hold", quote(file));
+    inputs_[file] = sha256_hex(text);
+  }
+
   // A file, or the files of a directory.
   void read_input(const std::string& input) {
     words_.push_back("--input " + input);
@@ -124,7 +138,7 @@ class Reading {
     }
     for (const std::string& file : files) {
       const std::string text = read_file(file);
-      inputs_[file] = sha256_hex(text);
+      note(file, text);
       for (Workload& workload : read_workloads(text, file)) given_.push_back({std::move(workload)});
     }
   }
@@ -133,7 +147,7 @@ class Reading {
   void read_transcripts() {
     if (command_.transcripts == "-") fail("--transcripts: - can't be read twice; expected a file");
     words_.push_back("--transcripts " + command_.transcripts);
-    inputs_[command_.transcripts] = sha256_hex(read_file(command_.transcripts));
+    note(command_.transcripts, read_file(command_.transcripts));
     std::map<std::string, std::size_t> known;
     TranscriptReader reader(command_.transcripts, command_.rules);
     while (std::optional<Transcript> one = reader.next()) {
@@ -187,15 +201,6 @@ class Reading {
   Json inputs_ = Json::object();  // by path
   std::vector<std::string> words_;
 };
-
-bool is_utf8(const std::string& text) {
-  try {
-    (void)Json(text).dump();
-    return true;
-  } catch (const Json::exception&) {
-    return false;
-  }
-}
 
 std::string read_system(const OracleCommand& command) {
   if (command.system_file.empty()) return default_system;
