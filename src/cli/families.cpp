@@ -128,7 +128,7 @@ std::optional<std::string_view> FamilyOptions::mlsys_flag() const {
   return std::nullopt;
 }
 
-void add_family_options(CLI::App& app, FamilyOptions& options) {
+void add_family_option(CLI::App& app, FamilyOptions& options) {
   options.app = &app;
   const auto set = [&options](const std::string& text) {
     const auto at = std::find(family_names.begin(), family_names.end(), text);
@@ -140,6 +140,10 @@ void add_family_options(CLI::App& app, FamilyOptions& options) {
                  "--family", set,
                  "walk or grid: whose tasks 'all' stands for (default: walk); files say it\nthemselves"),
              "FAMILY");
+}
+
+void add_family_options(CLI::App& app, FamilyOptions& options) {
+  add_family_option(app, options);
   add_choice(app,
              {"--compute", "WHAT",
               "mlsys: a matmul's k-step costs base * k / K (k, default) or / native\nwidth (native-k)"},

@@ -43,6 +43,8 @@ struct FamilyOptions {
   std::optional<std::string_view> mlsys_flag() const;
 };
 
+// --family alone. `options` must live as long as `app`.
+void add_family_option(CLI::App& app, FamilyOptions& options);
 // --family, --compute and --co-consumers. `options` must live as long as `app`.
 void add_family_options(CLI::App& app, FamilyOptions& options);
 

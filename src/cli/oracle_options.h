@@ -7,8 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "families.h"
 #include "fuselage/oracle/data_set.h"
-#include "fuselage/oracle/data_source.h"
+#include "fuselage/oracle/trajectories.h"
 
 namespace CLI {
 class App;
@@ -17,11 +18,11 @@ class App;
 namespace fuselage::cli {
 
 struct OracleCommand {
-  std::optional<std::int64_t> graphs, episodes, seed, shard_size, threads, steps;
+  std::optional<std::int64_t> graphs, episodes, seed, shard_size, threads, steps, candidates;
   std::string curriculum, ops, tasks, transcripts, policy, formats, shard_of, system_file, threshold;
   std::vector<std::string> inputs;
   std::optional<oracle::GraphKind> kind;
-  walk::Rules rules = walk::Rules::seed_honest;
+  FamilyOptions family = {};  // its rules: at most one
   bool tasks_in_train = false;
   bool plain = false;
   bool zstd = false;
