@@ -59,27 +59,78 @@ std::string rows_table(const DataManifest::Totals& totals) {
   return text;
 }
 
-std::string columns_text(const DataManifest::Totals& totals) {
+bool is_grid(const DataManifest& manifest) {
+  return manifest.family == "grid";
+}
+
+// Columns are described in the walk family's unit.
+std::string meaning_of(const RowColumn& column, bool grid) {
+  constexpr std::string_view unit = "cycles";
+  std::string text(column.meaning);
+  const std::size_t at = grid ? text.find(unit) : std::string::npos;
+  return at == std::string::npos ? text : text.replace(at, unit.size(), "time units");
+}
+
+std::string columns_text(const DataManifest& manifest, const DataManifest::Totals& totals) {
   std::string text;
   for (const auto& [format, by_split] : totals.by_split) {
     text += fmt::format("\n### {}\n\n| column | meaning |\n|---|---|\n", name(format));
     for (const RowColumn& column : columns_of(format))
-      text += fmt::format("| `{}` | {} |\n", column.name, column.meaning);
+      text += fmt::format("| `{}` | {} |\n", column.name, meaning_of(column, is_grid(manifest)));
   }
   return text;
 }
 
+double proven_percent(const DataManifest::Totals& totals) {
+  return totals.states == 0 ? 0
+                            : 100 * static_cast<double>(totals.proven) / static_cast<double>(totals.states);
+}
+
+std::string observations_text(const DataManifest& manifest) {
+  if (!is_grid(manifest)) return "Observations are the text of the\nenvironment, to the byte.";
+  if (manifest.rules == "mlsys")
+    return "The rules\nhave no environment: an observation is one line of JSON, with the steps and latency "
+           "so "
+           "far, the ops\nthat ran, the tensors in slow and in fast memory, and the problem as the contest "
+           "writes it.";
+  return "Observations are the text of the\nenvironment without its examples of valid actions, to the byte.";
+}
+
+std::string grid_labels_text(const DataManifest& manifest, const DataManifest::Totals& totals) {
+  return fmt::format(
+      "A state lies between two kernels; its value is that of the best completion that any search from any\n"
+      "state of the problem found. `proof` says what is known of that: `optimal` if a bound shows that no\n"
+      "schedule is better, `optimal in the declared space` if a search went through all schedules of the\n"
+      "kernels that it declares (groups of ops up to a size, few retained tensors), else `none`. A state "
+      "has\n"
+      "the weakest of its own and its answers'; {} of {} states ({:.2f} %) are `optimal`. `lower_bound` and\n"
+      "`gap` rest on the bound alone.\n\n"
+      "Costs are latencies in the time units of the problem. Answers are up to so many of the kernels that\n"
+      "may come next, the most promising ones and what the policy chose, so one that is not listed may be "
+      "as\n"
+      "good. A step without ops empties fast memory; it is listed where the best kernel pays only after it,\n"
+      "or where the policy took it, and its value is that of the kernel. The environment's limit of steps\n"
+      "(the task's; else 20, or two an op) is no part of the values: an episode ends where the best\n"
+      "completion known needs more steps than are left. An answer is optimal if none that is listed leads "
+      "to\n"
+      "less; ties are all optimal, and the formats that show one show the one that retains least. An answer\n"
+      "is shown as a bad one only if it loses at least {} of the problem's optimum.\n\n"
+      "`naive` is the environment's figure; under `mlsys`, which has none, what every op alone takes at its\n"
+      "best granularity, and a score is the part of it that is saved. `greedy` takes in each state the\n"
+      "kernel that saves most.\n",
+      totals.proven, totals.states, proven_percent(totals), manifest.threshold);
+}
+
 std::string labels_text(const DataManifest& manifest, const DataManifest::Totals& totals) {
-  const double proven =
-      totals.states == 0 ? 0 : 100 * static_cast<double>(totals.proven) / static_cast<double>(totals.states);
+  if (is_grid(manifest)) return grid_labels_text(manifest, totals);
   return fmt::format(
       "Of {} states, {} ({:.2f} %) have every value proven: `proof` is `optimal`. Where it is `none`, the\n"
       "values are the best found within the budget of a search, and `gap` says by how much the state's own\n"
-      "may be too high. Costs are latencies{}. An answer is optimal if no other one leads to less; ties are\n"
+      "may be too high. Costs are latencies in cycles. An answer is optimal if no other one leads to less; "
+      "ties are\n"
       "all optimal, and the formats that show one show the one that retains least, then one with tile 128.\n"
       "An answer is shown as a bad one only if it loses at least {} of the graph's optimum.\n",
-      totals.states, totals.proven, proven,
-      manifest.family == "grid" ? " in the time units of the problem" : " in cycles", manifest.threshold);
+      totals.states, totals.proven, proven_percent(totals), manifest.threshold);
 }
 
 }  // namespace
@@ -88,16 +139,15 @@ std::string data_card(const DataManifest& manifest) {
   const DataManifest::Totals totals = manifest.totals();
   std::string text = front_matter(manifest, totals);
   text += fmt::format(
-      "\n# Schedules of tensor graphs, labelled by an exact optimizer\n\n"
+      "\n# Schedules of tensor graphs, labelled by an {}optimizer\n\n"
       "States of an episode in which an agent decides how a tensor graph runs, which ops to fuse, how to "
       "tile\n"
-      "and what to keep in fast memory, with what every answer is worth. Observations are the text of the\n"
-      "environment, to the byte. Family `{}`, rules `{}`.\n\n"
+      "and what to keep in fast memory, with what every answer is worth. {} Family `{}`, rules `{}`.\n\n"
       "```python\nfrom datasets import load_dataset\ndata = load_dataset(\"PATH\", \"{}\")\n```\n\n## "
       "Sizes\n\n"
       "{} graphs, {} episodes, {} states.\n\n",
-      manifest.family, manifest.rules, name(default_format(totals)), totals.graphs, totals.episodes,
-      totals.states);
+      is_grid(manifest) ? "" : "exact ", observations_text(manifest), manifest.family, manifest.rules,
+      name(default_format(totals)), totals.graphs, totals.episodes, totals.states);
   text += rows_table(totals);
   text += fmt::format(
       "\nThe split of a graph follows from its hash (80, 10 and 10 in a hundred), so that no graph, on "
@@ -107,7 +157,7 @@ std::string data_card(const DataManifest& manifest) {
           ? "The environment's fixed tasks are in `train`, as was asked for."
           : "The environment's fixed tasks are never in `train`.");
   text += labels_text(manifest, totals);
-  text += "\n## Columns\n" + columns_text(totals);
+  text += "\n## Columns\n" + columns_text(manifest, totals);
   text += fmt::format("\n## How it was made\n\n```\n{}\n```\n\nby {}{}", manifest.command, manifest.program,
                       manifest.part.of == 1 ? std::string()
                                             : fmt::format("; this is part {} of {} of it",

@@ -75,7 +75,7 @@ const Columns& own(RowFormat format) {
        {"completions", "the answers, step by step"},
        {"labels", "by step: was it optimal there?"},
        {"regrets", "by step: how much the least latency of the whole episode rose, cycles"}},
-      {{"node", "that the answer is about"},
+      {{"node", "that the answer is about; -1: it is about no single one"},
        {"observation", "the environment's text, to the byte"},
        {"spent", "latency so far, cycles"},
        {"value_to_go", "least latency to come, the open kernel's included, cycles"},
