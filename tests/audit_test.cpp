@@ -12,7 +12,7 @@
 namespace fuselage::oracle::audit {
 namespace {
 
-constexpr Options options = {.seed = 0, .steps = 100'000, .entries = 100};
+constexpr Options options = {.seed = 0, .steps = 60'000, .entries = 100};
 
 std::unique_ptr<Game> walk_game(const char* task, walk::Rules rules = walk::Rules::seed) {
   return make_walk_game(walk::make_task(*walk::find_task(task)), rules);

@@ -31,7 +31,24 @@ double idle_pay(const Play& play) {
   return most;
 }
 
-// Every start with each of its moves said twice, and with an answer that can't be read.
+// The line with a move said twice before it comes to be said, short of one of its entries.
+void add_halting(const Line& line, const std::vector<Field>& form, std::vector<Line>& out) {
+  for (std::size_t at = 0; at < line.size(); ++at) {
+    for (std::size_t f = 0; f < form.size(); ++f) {
+      const std::size_t entries = line[at].fields[f].size();
+      for (std::size_t i = 0; form[f].kind == FieldKind::set && entries > 1 && i < entries; ++i) {
+        Move less = line[at];
+        less.fields[f].erase(less.fields[f].begin() + static_cast<std::ptrdiff_t>(i));
+        Line halting = line;
+        halting.insert(halting.begin() + static_cast<std::ptrdiff_t>(at), 2, less);
+        out.push_back(std::move(halting));
+      }
+    }
+  }
+}
+
+// Every start with moves that may get no work done: all of them twice, one of them short of an entry twice,
+// and an answer that can't be read.
 std::vector<Line> with_idle_steps(const Inquiry& inquiry) {
   std::vector<Line> lines;
   for (const Line& start : inquiry.starts()) {
@@ -41,6 +58,7 @@ std::vector<Line> with_idle_steps(const Inquiry& inquiry) {
     for (const Move& move : start) twice.insert(twice.end(), 2, move);
     lines.push_back(std::move(unread));
     lines.push_back(std::move(twice));
+    add_halting(start, inquiry.game().form(), lines);
   }
   return lines;
 }
