@@ -23,8 +23,9 @@ const std::map<std::string, std::set<std::string>>& allowed() {
       {"walk", {"core", "graph", "walk", "search/problem.h"}},
       {"grid", {"core", "grid", "search/problem.h"}},
       {"oracle", {"core", "graph", "search", "walk", "grid", "learn", "oracle"}},
+      {"serve", {"core", "graph", "search/split_mix.h", "walk", "grid", "oracle", "serve"}},
       {"mlsys", {"core", "grid", "oracle"}},
-      {"cli", {"core", "graph", "search", "learn", "walk", "grid", "oracle"}},
+      {"cli", {"core", "graph", "search", "learn", "walk", "grid", "oracle", "serve"}},
   };
   return table;
 }

@@ -36,6 +36,7 @@ void add_model(CLI::App& app, int& exit_code);
 void add_regret(CLI::App& app, int& exit_code);
 void add_leaderboard(CLI::App& app, int& exit_code);
 void add_oracle(CLI::App& app, int& exit_code);
+void add_serve(CLI::App& app, int& exit_code);
 void add_audit(CLI::App& app, int& exit_code);
 void add_counterfactuals(CLI::App& app, int& exit_code);
 

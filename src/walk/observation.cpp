@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstdint>
@@ -158,8 +159,9 @@ void Episode::observe(std::string& out) const {
     key(",\"tensor_bytes\":", graph.bytes(0));
   } else if (position_ < graph.size()) {
     out.append(",\"current_node_info\":").append(text.node_info[static_cast<std::size_t>(current_node())]);
-    const auto ahead = graph.order().subspan(static_cast<std::size_t>(position_) + 1);
-    for (std::size_t i = 0; i < ahead.size() && i < 2; ++i)
+    const auto rest = graph.order().subspan(static_cast<std::size_t>(position_) + 1);
+    const auto ahead = rest.first(std::min(rest.size(), static_cast<std::size_t>(options_.lookahead)));
+    for (std::size_t i = 0; i < ahead.size(); ++i)
       out.append(i == 0 ? ",\"lookahead\":[" : ",").append(text.brief[static_cast<std::size_t>(ahead[i])]);
     if (!ahead.empty()) out += ']';
   }

@@ -63,6 +63,7 @@ struct StepResult {
 struct EpisodeOptions {
   Rules rules = Rules::seed;  // seed or seed_honest
   int max_steps = 0;          // 0: one step per node, as the fixed tasks have it
+  int lookahead = 2;          // nodes after the current one that an observation shows; the environment's is 2
 };
 
 // An action whose retain list lives elsewhere, so that stepping copies nothing it does not keep.

@@ -1,0 +1,203 @@
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cerrno>
+#include <chrono>
+#include <fstream>
+#include <memory>
+#include <mutex>
+#include <random>
+#include <thread>
+
+#include "cli.h"
+#include "fuselage/core/error.h"
+#include "fuselage/core/files.h"
+#include "fuselage/serve/server.h"
+#include "interrupt.h"
+#include "options.h"
+#include "terminal.h"
+#include "units.h"
+
+namespace fuselage::cli {
+namespace {
+
+constexpr const char* footer =
+    R"(Serves episodes over HTTP and WebSockets, in two dialects. Clients of the original environment work as
+they are: GET /tasks, POST /reset, POST /step/ID, GET /state/ID, and /ws with {"type": "reset", "task": ...}.
+So do OpenEnv's: /ws with {"type": "reset", "data": {...}}, /schema, /metadata, /health, /openapi.json, /mcp.
+A WebSocket's dialect follows from its first message; /ws?dialect=own or openenv decides it.
+
+reset takes task, or random with curriculum_level (or num_ops and difficulty) and seed, or graph: one of
+yours; rules (seed, seed-honest; grid: fusionops, fusionops-honest), family, max_steps; lookahead and
+retention_cost change the environment and are off unless asked for. clone copies a live session, steps takes
+several actions at once, hint (with --oracle) tells the optimal actions and what each action is worth.
+GET /web is a page to play and watch an episode. GET /metrics is for Prometheus.
+
+It listens on this machine only unless --host says otherwise, which needs --token (clients then send
+Authorization: Bearer TOKEN) or --insecure. SIGTERM and Ctrl-C end it: clients are told.
+
+Exit code: 0 when it was told to stop; 2 for bad usage, or if it can't listen there.
+
+Examples:
+  fuselage serve
+  fuselage serve --port 8000 --oracle --access-log -
+  fuselage serve --host 0.0.0.0 --token-file secret.txt --capacity 500 --per-client 50
+  curl -s -X POST localhost:7860/reset -d '{"task": "task4_mixed"}')";
+
+struct ServeCommand {
+  std::string host = "127.0.0.1";
+  std::optional<std::int64_t> port, threads, capacity, per_client, connections, max_body, max_ops, seed;
+  std::string idle, request_time, ping, token_file, access_log;
+  walk::Rules rules = walk::Rules::seed;
+  bool insecure = false;
+  bool oracle = false;
+  bool quiet = false;
+};
+
+bool is_loopback(const std::string& host) {
+  return host == "::1" || host == "localhost" || host.starts_with("127.");
+}
+
+// As many as the system allows: each connection is one.
+void raise_descriptor_limit() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  ::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+std::string read_token(const std::string& file) {
+  std::string token = read_file(file);
+  while (!token.empty() && (token.back() == '\n' || token.back() == '\r')) token.pop_back();
+  if (token.empty() || token.find_first_of(" \t\r\n&") != std::string::npos)
+    fail("--token-file: {} holds no token; expected one line without spaces", file);
+  return token;
+}
+
+// Lines from many threads, each with the time before it.
+class AccessLog {
+ public:
+  explicit AccessLog(const std::string& path) {
+    if (path == "-") return;
+    file_.open(path, std::ios::app);
+    if (!file_) fail("--access-log: {} cannot be opened; expected a writable file, or -", path);
+  }
+  void write(const std::string& line) {
+    const double now =
+        std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+    const std::string text = fmt::format("{{\"time\":{:.3f},{}\n", now, line.substr(1));
+    const std::scoped_lock guard(lock_);
+    if (file_.is_open())
+      file_ << text << std::flush;
+    else
+      fmt::print(stderr, "{}", text);
+  }
+
+ private:
+  std::mutex lock_;
+  std::ofstream file_;
+};
+
+double seconds_of(const std::string& option, const std::string& text, double otherwise) {
+  return text.empty() ? otherwise : parse_number(option, text, 0.1, 1e6);
+}
+
+serve::ServerOptions server_options(const ServeCommand& command) {
+  serve::ServerOptions options;
+  options.host = command.host == "localhost" ? "127.0.0.1" : command.host;
+  options.port = static_cast<std::uint16_t>(command.port.value_or(7860));
+  options.threads = static_cast<int>(
+      command.threads.value_or(std::max<std::int64_t>(1, std::thread::hardware_concurrency())));
+  if (!command.token_file.empty()) options.token = read_token(command.token_file);
+  if (!is_loopback(command.host) && options.token.empty() && !command.insecure)
+    fail("--host: {} can be reached from other machines; expected --token-file FILE with it, or --insecure",
+         command.host);
+  options.most_connections = static_cast<std::size_t>(command.connections.value_or(16'384));
+  options.most_connections_a_client = options.most_connections;
+  options.most_body_bytes = options.most_message_bytes =
+      static_cast<std::size_t>(command.max_body.value_or(1 << 20));
+  options.request_seconds = seconds_of("--request-time", command.request_time, 10);
+  options.ping_seconds = seconds_of("--ping", command.ping, 20);
+  options.hub.oracle = command.oracle;
+  options.hub.capacity = static_cast<std::size_t>(command.capacity.value_or(4'096));
+  options.hub.per_client =
+      static_cast<std::size_t>(command.per_client.value_or(static_cast<std::int64_t>(options.hub.capacity)));
+  options.hub.idle_seconds = seconds_of("--idle", command.idle, 600);
+  options.hub.version = FUSELAGE_VERSION;
+  options.hub.limits.rules = command.rules;
+  options.hub.limits.max_ops = static_cast<int>(command.max_ops.value_or(1'000));
+  options.hub.seed = command.seed ? static_cast<std::uint64_t>(*command.seed)
+                                  : (std::uint64_t{std::random_device{}()} << 32) + std::random_device{}();
+  return options;
+}
+
+int serve_until_stopped(const ServeCommand& command) {
+  if (command.rules == walk::Rules::physical)
+    fail("--rules: physical has no episodes; expected seed or seed-honest");
+  serve::ServerOptions options = server_options(command);
+  std::optional<AccessLog> log;
+  if (!command.access_log.empty()) {
+    log.emplace(command.access_log);
+    options.access_log = [&log](const std::string& line) { log->write(line); };
+  }
+  raise_descriptor_limit();
+  const std::atomic<bool>& stop = stop_on_interrupt();
+  serve::Server server(options);
+  if (!command.quiet)
+    write_stdout(
+        fmt::format("listening on http://{}:{}\n",
+                    command.host.find(':') == std::string::npos ? command.host : "[" + command.host + "]",
+                    server.port()));
+  server.run(stop);
+  using Count = serve::Metrics::Count;
+  const serve::Metrics& metrics = server.metrics();
+  if (!command.quiet)
+    print_note(fmt::format("stopped after {} connections, {} episodes, {} steps",
+                           grouped(metrics.count(Count::connections)), grouped(metrics.count(Count::resets)),
+                           grouped(metrics.count(Count::steps))));
+  return exit_ok;
+}
+
+}  // namespace
+
+void add_serve(CLI::App& app, int& exit_code) {
+  CLI::App& command = *app.add_subcommand("serve", "Serve the environments over HTTP and WebSockets");
+  command.footer(footer);
+  auto options = std::make_shared<ServeCommand>();
+  const auto text = [&command](const char* flag, const char* value, const char* about, std::string& to) {
+    name_value(command.add_option(flag, to, about), value);
+  };
+  text("--host", "ADDRESS", "where to listen, default 127.0.0.1", options->host);
+  add_count(command, {"--port", "N", "default 7860; 0: any that is free"}, {.min = 0, .max = 65'535},
+            options->port);
+  add_count(command, {"--threads", "N", "default: all cores"}, {.min = 1, .max = 256}, options->threads);
+  add_choice(
+      command,
+      {"--rules", "RULES", "of walk episodes unless a reset says which: seed (default) or seed-honest"},
+      walk::rules_names, options->rules);
+  command.add_flag("--oracle", options->oracle, "give hints");
+  text("--token-file", "FILE", "holds the token that clients must send", options->token_file);
+  command.add_flag("--insecure", options->insecure, "let other machines in without a token");
+  add_count(command, {"--capacity", "N", "sessions, at most, default 4096"}, {.min = 1, .max = 1'000'000},
+            options->capacity);
+  add_count(command, {"--per-client", "N", "sessions of one address, default: all"},
+            {.min = 1, .max = 1'000'000}, options->per_client);
+  add_count(command, {"--connections", "N", "at most, default 16384"}, {.min = 1, .max = 1'000'000},
+            options->connections);
+  add_count(command, {"--max-body", "BYTES", "of a body or message, default 1048576"},
+            {.min = 1'000, .max = std::int64_t{1} << 30}, options->max_body);
+  add_count(command, {"--max-ops", "N", "of a graph that a client sends or asks for, default 1000"},
+            {.min = 1, .max = 1'000'000}, options->max_ops);
+  text("--idle", "SECONDS", "after which an unused session is freed, default 600", options->idle);
+  text("--request-time", "SECONDS", "for a client to send a request or read a reply, default 10",
+       options->request_time);
+  text("--ping", "SECONDS", "of silence before a WebSocket is pinged, default 20", options->ping);
+  add_count(command, {"--seed", "N", "of graphs for which a client names none; default: a random one"},
+            {.min = 0}, options->seed);
+  text("--access-log", "FILE", "a line of JSON for each request; -: to stderr", options->access_log);
+  command.add_flag("--quiet", options->quiet, "say nothing");
+  command.callback([options, &exit_code] { exit_code = serve_until_stopped(*options); });
+}
+
+}  // namespace fuselage::cli

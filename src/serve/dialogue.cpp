@@ -1,0 +1,241 @@
+#include "fuselage/serve/dialogue.h"
+
+#include <fmt/format.h>
+
+#include <iterator>
+#include <vector>
+
+#include "fuselage/core/error.h"
+#include "fuselage/core/json_append.h"
+#include "fuselage/serve/mcp.h"
+
+namespace fuselage::serve {
+namespace {
+
+constexpr JsonLimits message_limits = {.max_depth = 32, .max_values = 1'000'000, .object_only = true};
+const std::string source = "message";
+const Json no_fields = Json::object();
+
+}  // namespace
+
+// An answer that is an error, in the words of OpenEnv's codes.
+struct Dialogue::Refused {
+  std::string_view code;
+  std::string message;
+};
+
+bool Dialogue::answer(std::string_view message, std::string& reply) {
+  hub_.metrics.add(Metrics::Count::messages);
+  const std::size_t begun = reply.size();
+  try {
+    return answer_message(message, reply);
+  } catch (const Refused& refused) {
+    reply.resize(begun);
+    append_error(reply, refused.code, refused.message);
+  } catch (const Error& error) {
+    reply.resize(begun);
+    append_error(reply, "VALIDATION_ERROR", error.what());
+  } catch (const std::exception&) {
+    reply.resize(begun);
+    append_error(reply, "EXECUTION_ERROR", "internal error, a bug of the server");
+    hub_.metrics.add(Metrics::Count::internal);
+  }
+  hub_.metrics.add(Metrics::Count::errors);
+  return true;
+}
+
+bool Dialogue::answer_message(std::string_view text, std::string& reply) {
+  Json json;
+  try {
+    json = parse_json(text, source, message_limits);
+  } catch (const Error& error) {
+    throw Refused{"INVALID_JSON", error.what()};
+  }
+  const JsonField message(json, source);
+  const bool has_data = json.contains("data") && json.at("data").is_object();
+  if (!dialect_) dialect_ = has_data ? Dialect::openenv : Dialect::own;
+  if (!json.contains("type") || !json.at("type").is_string())
+    throw Refused{"UNKNOWN_TYPE", "type: is missing; expected reset, step, state, close, ..."};
+  const std::string& type = json.at("type").get_ref<const std::string&>();
+  const JsonField fields(*dialect_ == Dialect::openenv ? (has_data ? json.at("data") : no_fields) : json,
+                         source);
+  if (type == "step") {
+    step(fields, session_of(message), reply);
+  } else if (type == "steps") {
+    steps(fields, session_of(message), reply);
+  } else if (type == "reset") {
+    reset(fields, reply);
+  } else if (type == "state") {
+    state(session_of(message), reply);
+  } else if (type == "clone") {
+    clone(session_of(message), reply);
+  } else if (type == "hint") {
+    hint(session_of(message), reply);
+  } else if (type == "mcp" && *dialect_ == Dialect::openenv) {
+    reply += R"({"type":"mcp","data":)";
+    const McpTools tools{
+        .find = [this](const std::string&) -> Session& {
+          return session_of({no_fields, source});
+        },
+        .begin = [this](const JsonField& arguments) -> Session& { return begin_session(arguments); }};
+    const std::string answer = answer_mcp(hub_, fields.value(), tools);
+    reply += answer.empty() ? "null" : answer;
+    reply += '}';
+  } else if (type == "close") {
+    const std::size_t number = number_of(message);
+    if (number == 0) return false;
+    sessions_.erase(number);
+    begin(reply, "close_result", "closed");
+    fmt::format_to(std::back_inserter(reply), R"("session":{})", number);
+    end(reply);
+  } else {
+    throw Refused{"UNKNOWN_TYPE",
+                  fmt::format("type: {} is unknown; expected reset, step, steps, state, clone, "
+                              "hint or close",
+                              quote(type))};
+  }
+  return true;
+}
+
+std::size_t Dialogue::number_of(const JsonField& message) const {
+  const auto number = message.optional("session");
+  return number ? static_cast<std::size_t>(number->integer(0)) : 0;
+}
+
+Session& Dialogue::session_of(const JsonField& message) {
+  const std::size_t number = number_of(message);
+  const auto found = sessions_.find(number);
+  if (found == sessions_.end())
+    throw Refused{"SESSION_ERROR", number == 0
+                                       ? std::string("there is no episode yet; expected a reset first")
+                                       : fmt::format("session: {} is unknown; expected a number that "
+                                                     "clone gave",
+                                                     number)};
+  return *found->second;
+}
+
+Slot Dialogue::take_slot() {
+  std::optional<Slot> slot = hub_.capacity.take(client_);
+  if (!slot) throw Refused{"CAPACITY_REACHED", "no room for another session; try again later"};
+  return *std::move(slot);
+}
+
+Session& Dialogue::begin_session(const JsonField& fields) {
+  Started started = hub_.maker.start(fields);
+  const std::size_t number = number_of(fields);
+  if (number != 0 && !sessions_.contains(number)) session_of(fields);  // says what is wrong
+  const auto id = fields.optional("episode_id");
+  std::string session_id = id && id->value().is_string() ? id->string() : std::string();
+  if (session_id.size() > 255) id->refuse("is too long", "at most 255 bytes");
+  if (session_id.empty()) session_id = new_session_id();
+  const auto old = sessions_.find(number);
+  Slot slot = old == sessions_.end() ? take_slot() : std::move(old->second->slot);
+  auto& session = sessions_[number];
+  session = std::make_unique<Session>(std::move(session_id), std::move(slot), std::move(started));
+  hub_.metrics.add(Metrics::Count::resets);
+  return *session;
+}
+
+void Dialogue::reset(const JsonField& fields, std::string& reply) {
+  const Session& session = begin_session(fields);
+  begin(reply, "reset_result", "observation");
+  append_reset(reply, *dialect_, session);
+  end(reply);
+}
+
+void Dialogue::step(const JsonField& fields, Session& session, std::string& reply) {
+  if (*dialect_ == Dialect::openenv) {
+    serve::step(hub_, session, command_of(fields));
+  } else {
+    const auto command = fields.optional("command");
+    serve::step(hub_, session, command ? std::string_view(command->string()) : std::string_view());
+  }
+  begin(reply, "step_result", "observation");
+  append_step(reply, *dialect_, session);
+  end(reply);
+}
+
+void Dialogue::steps(const JsonField& fields, Session& session, std::string& reply) {
+  const bool own = *dialect_ == Dialect::own;
+  const JsonField actions = fields.required(own ? "commands" : "actions");
+  const auto wanted = fields.optional("observations");
+  const bool all = wanted && wanted->boolean();
+  const std::size_t count = actions.array_size();
+  if (count == 0 || count > hub_.options.most_batch)
+    actions.refuse(fmt::format("has {} entries", count), fmt::format("1 to {}", hub_.options.most_batch));
+  // None is taken before all of them are known to be actions.
+  std::vector<std::string> commands;
+  for (std::size_t i = 0; i < count; ++i) {
+    const JsonField action = actions.element(i);
+    commands.push_back(action.value().is_string() ? action.string() : command_of(action));
+  }
+  begin(reply, "steps_result", "observations");
+  reply += R"("results":[)";
+  for (std::size_t i = 0; i < count; ++i) {
+    serve::step(hub_, session, commands[i]);
+    reply += i == 0 ? "{" : ",{";
+    if (all || i + 1 == count) {
+      append_step(reply, *dialect_, session);
+    } else {
+      reply += R"("reward":)";
+      append_json_number(reply, session.last.reward);
+      reply += session.last.done ? R"(,"done":true)" : R"(,"done":false)";
+    }
+    reply += '}';
+  }
+  reply += ']';
+  end(reply);
+}
+
+void Dialogue::state(const Session& session, std::string& reply) {
+  begin(reply, "state_result", "state");
+  append_state(reply, *dialect_, session);
+  end(reply);
+}
+
+void Dialogue::clone(const Session& session, std::string& reply) {
+  Started copy{.episode = session.episode->clone(), .name = session.name, .seed = session.seed};
+  const std::size_t number = next_;
+  sessions_[number] = std::make_unique<Session>(new_session_id(), take_slot(), std::move(copy));
+  ++next_;
+  begin(reply, "clone_result", "cloned");
+  fmt::format_to(std::back_inserter(reply), R"("session":{})", number);
+  end(reply);
+}
+
+void Dialogue::hint(Session& session, std::string& reply) {
+  if (!hub_.options.oracle)
+    throw Refused{"EXECUTION_ERROR", "hint: this server gives none; expected one that runs with --oracle"};
+  begin(reply, "hint_result", "hint");
+  try {
+    session.episode->append_hint(reply);
+  } catch (const Error& error) {
+    throw Refused{"EXECUTION_ERROR", error.what()};
+  }
+  end(reply);
+  hub_.metrics.add(Metrics::Count::hints);
+}
+
+void Dialogue::begin(std::string& reply, std::string_view own, std::string_view openenv) const {
+  reply += R"({"type":")";
+  reply += *dialect_ == Dialect::own ? own : openenv;
+  reply += *dialect_ == Dialect::own ? "\"," : R"(","data":{)";
+}
+
+void Dialogue::end(std::string& reply) const {
+  reply += *dialect_ == Dialect::own ? "}" : "}}";
+}
+
+void Dialogue::append_error(std::string& reply, std::string_view code, std::string_view message) const {
+  if (dialect_ == Dialect::openenv) {
+    reply += R"({"type":"error","data":{"message":)";
+    append_json_string(reply, message);
+    fmt::format_to(std::back_inserter(reply), R"(,"code":"{}"}}}})", code);
+    return;
+  }
+  reply += R"({"error":)";
+  append_json_string(reply, message);
+  fmt::format_to(std::back_inserter(reply), R"(,"code":"{}"}})", code);
+}
+
+}  // namespace fuselage::serve

@@ -1,0 +1,114 @@
+#include <fmt/format.h>
+
+#include <iterator>
+
+#include "fuselage/core/error.h"
+#include "fuselage/core/json_append.h"
+#include "fuselage/grid/episode.h"
+#include "fuselage/serve/live_episode.h"
+
+namespace fuselage::serve {
+namespace {
+
+template <class Ids>
+void append_ids(std::string& out, const Ids& ids) {
+  out += '[';
+  bool first = true;
+  for (const auto id : ids) {
+    fmt::format_to(std::back_inserter(out), "{}{}", first ? "" : ",", id);
+    first = false;
+  }
+  out += ']';
+}
+
+class GridLive : public LiveEpisode {
+ public:
+  GridLive(std::shared_ptr<const grid::Instance> instance, const GridEpisodeOptions& options)
+      : instance_(std::move(instance)),
+        episode_(*instance_, {.rules = options.rules, .max_steps = options.max_steps}) {}
+
+  std::string_view family() const override { return "grid"; }
+
+  StepReply step(std::string_view command) override {
+    after_end_ = episode_.done();
+    last_ = episode_.step(command);
+    const bool read = !last_.error || last_.error->fault != grid::StepFault::parse;
+    return {.reward = last_.reward, .done = last_.done, .read = read};
+  }
+
+  void append_observation(std::string& out) const override { out += episode_.observation(); }
+
+  void append_info(std::string& out) const override {
+    if (after_end_) {
+      out += "{}";
+      return;
+    }
+    out += R"({"total_latency":)";
+    append_json_number(out, episode_.total_latency());
+    out += R"(,"naive_latency":)";
+    append_json_number(out, episode_.naive_latency());
+    out += R"(,"error":)";
+    if (last_.error)
+      append_json_string(out, last_.error->message);
+    else
+      out += "null";
+    out += R"(,"error_class":)";
+    if (last_.error)
+      append_json_string(out, grid::step_error_class_name(grid::step_error_class(last_.error->fault)));
+    else
+      out += "null";
+    out += R"(,"latency":)";
+    append_json_number(out, last_.cost ? last_.cost->latency : 0);
+    out += '}';
+  }
+
+  void append_state(std::string& out) const override {
+    fmt::format_to(std::back_inserter(out), R"("step":{},"max_steps":{},"covered_ops":)", episode_.steps(),
+                   episode_.options().max_steps);
+    append_ids(out, episode_.covered());
+    out += R"(,"ready_ops":)";
+    append_ids(out, episode_.ready());
+    out += R"(,"total_latency":)";
+    append_json_number(out, episode_.total_latency());
+    out += R"(,"naive_latency":)";
+    append_json_number(out, episode_.naive_latency());
+    out += R"(,"fast_memory":)";
+    append_ids(out, episode_.fast_memory());
+    fmt::format_to(std::back_inserter(out), R"(,"fast_memory_used":{},"return":)",
+                   episode_.fast_memory_used());
+    append_json_number(out, episode_.return_sum());
+    out += R"(,"schedule":[)";
+    bool first = true;
+    for (const grid::Kernel& kernel : episode_.plan().kernels) {
+      if (!first) out += ',';
+      first = false;
+      append_json_string(out, grid::step_text(kernel));
+    }
+    out += R"(],"score":)";
+    append_json_number(out, score());
+  }
+
+  void append_hint(std::string&) override {
+    fail("hint: the grid family has no exact values of answers; expected an episode of the walk family");
+  }
+
+  int steps() const override { return episode_.steps(); }
+  bool done() const override { return episode_.done(); }
+  double score() const override { return episode_.score(); }
+  std::unique_ptr<LiveEpisode> clone() const override { return std::make_unique<GridLive>(*this); }
+
+ private:
+  std::shared_ptr<const grid::Instance> instance_;
+  grid::Episode episode_;
+  grid::StepResult last_;
+  bool after_end_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<LiveEpisode> live_episode(std::shared_ptr<const grid::Instance> instance,
+                                          const GridEpisodeOptions& options) {
+  return std::make_unique<GridLive>(std::move(instance), options);
+}
+
+}  // namespace fuselage::serve
