@@ -44,7 +44,7 @@ void read_model(const JsonField& file, learn::ScheduleModelShape& model) {
       model.scorer.transition = kind;
       found = true;
     }
-    if (!found) transition->refuse(quote(name) + " is unknown", "gru, residual or transh");
+    if (!found) transition->refuse("is unknown", "gru, residual or transh");
   }
   read_width(*field, "latent", model.scorer.latent);
   read_width(*field, "hidden", model.scorer.hidden);

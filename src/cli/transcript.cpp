@@ -13,8 +13,7 @@ namespace {
 
 walk::Rules read_rules(const JsonField& field) {
   const auto rules = walk::parse_rules(field.string());
-  if (!rules || *rules == walk::Rules::physical)
-    field.refuse(quote(field.string()) + " has no episodes", "seed or seed-honest");
+  if (!rules || *rules == walk::Rules::physical) field.refuse("has no episodes", "seed or seed-honest");
   return *rules;
 }
 
@@ -24,7 +23,7 @@ Workload read_workload(const JsonField& line, std::size_t number) {
     if (line.has("graph")) task->refuse("stands beside \"graph\"", "one of them");
     if (name) name->refuse("stands beside \"task\", which has a name", "one of them");
     const auto spec = walk::find_task(task->string());
-    if (!spec) task->refuse(quote(task->string()) + " is unknown", "a name that 'fuselage tasks' lists");
+    if (!spec) task->refuse("is unknown", "a name that 'fuselage tasks' lists");
     return walk::make_task(*spec);
   }
   if (!line.has("graph")) line.refuse("names no \"task\" and has no \"graph\"", "one of them");

@@ -92,7 +92,7 @@ Opened open(const std::string& directory) {
   opened.json = parse_json(read_file(opened.source), opened.source, {.object_only = true});
   const JsonField file(opened.json, opened.source);
   const JsonField kind = file.required("format");
-  if (kind.string() != format) kind.refuse(quote(kind.string()) + " is unknown", quote(format));
+  if (kind.string() != format) kind.refuse("is unknown", quote(format));
   BundleManifest& manifest = opened.manifest;
   manifest.program = file.required("program").string();
   manifest.seed = static_cast<std::uint64_t>(file.required("seed").integer(0));

@@ -17,7 +17,7 @@ constexpr std::int64_t most = std::int64_t{1} << 53;
 template <class Names>
 std::size_t index_of(const JsonField& field, const Names& names) {
   const auto at = std::find(names.begin(), names.end(), field.string());
-  if (at == names.end()) field.refuse(quote(field.string()) + " is unknown", "one of " + join_names(names));
+  if (at == names.end()) field.refuse("is unknown", "one of " + join_names(names));
   return static_cast<std::size_t>(at - names.begin());
 }
 
@@ -129,8 +129,7 @@ DataManifest read_manifest(std::string_view text, const std::string& source, Man
   const Json json = parse_json(text, source, {.object_only = true});
   const JsonField root(json, source);
   const JsonField kind_field = root.required("kind");
-  if (kind_field.string() != kind)
-    kind_field.refuse(quote(kind_field.string()) + " is another kind of file", quote(kind));
+  if (kind_field.string() != kind) kind_field.refuse("is another kind of file", quote(kind));
   DataManifest manifest{.program = root.required("program").string(),
                         .family = root.required("family").string(),
                         .rules = root.required("rules").string(),

@@ -15,7 +15,7 @@ const std::string& content_of(const JsonField& messages, std::size_t index, std:
                     fmt::format("one of the {}", role));
   const JsonField message = messages.element(index);
   const JsonField said = message.required("role");
-  if (said.string() != role) said.refuse(quote(said.string()) + " speaks", quote(role));
+  if (said.string() != role) said.refuse("speaks", quote(role));
   constexpr std::array<std::string_view, 2> keys = {"role", "content"};
   message.only(keys);
   return message.required("content").string();

@@ -26,7 +26,7 @@ bool same(double a, double b) {
 grid::Rules rules_of(const JsonField& row) {
   const JsonField field = row.required("rules");
   const auto set = grid::parse_rule_set(field.string());
-  if (!set) field.refuse(quote(field.string()) + " is unknown", "one of " + join_names(grid::rule_set_names));
+  if (!set) field.refuse("is unknown", "one of " + join_names(grid::rule_set_names));
   return {.set = *set};
 }
 

@@ -25,8 +25,7 @@ bool same(double a, double b) {
 walk::Rules rules_of(const JsonField& row) {
   const JsonField field = row.required("rules");
   const auto rules = walk::parse_rules(field.string());
-  if (!rules || *rules == walk::Rules::physical)
-    field.refuse(quote(field.string()) + " has no episodes", "seed or seed-honest");
+  if (!rules || *rules == walk::Rules::physical) field.refuse("has no episodes", "seed or seed-honest");
   return *rules;
 }
 
@@ -68,8 +67,7 @@ class WalkCheck : public GraphCheck {
     const std::optional<RowId> id = parse_row_id(id_field.string());
     if (!id || id->episode >= played_.size() ||
         static_cast<std::size_t>(id->step) > played_[id->episode].size())
-      id_field.refuse(quote(id_field.string()) + " is no state of the graph's episodes",
-                      "GRAPH.EPISODE.STEP");
+      id_field.refuse("is no state of the graph's episodes", "GRAPH.EPISODE.STEP");
     prefix_.assign(played_[id->episode].begin(), played_[id->episode].begin() + id->step);
     const Episode episode = after(prefix_);
     spent_ = episode.total_latency();

@@ -164,7 +164,7 @@ class Verifying {
     } else {
       const JsonField field = row.required("id");
       const std::optional<RowId> id = parse_row_id(field.string());
-      if (!id) field.refuse(quote(field.string()) + " is no id", "GRAPH.EPISODE.STEP");
+      if (!id) field.refuse("is no id", "GRAPH.EPISODE.STEP");
       index = id->graph;
     }
     const auto found = graphs_.find(index);

@@ -32,8 +32,7 @@ bool wants_random(const JsonField& fields) {
 
 walk::Difficulty difficulty_of(const JsonField& field) {
   const auto difficulty = walk::parse_difficulty(field.string());
-  if (!difficulty)
-    field.refuse(quote(field.string()) + " is unknown", "one of " + join_names(walk::difficulty_names));
+  if (!difficulty) field.refuse("is unknown", "one of " + join_names(walk::difficulty_names));
   return *difficulty;
 }
 
@@ -65,8 +64,7 @@ Started EpisodeMaker::start(const JsonField& fields) {
   bool grid = false;
   if (family) {
     grid = family->string() == "grid";
-    if (!grid && family->string() != "walk")
-      family->refuse(quote(family->string()) + " is unknown", "walk or grid");
+    if (!grid && family->string() != "walk") family->refuse("is unknown", "walk or grid");
   } else if (graph) {
     grid = graph->has("op_types");
   } else if (task && !wants_random(fields)) {
@@ -80,7 +78,7 @@ Started EpisodeMaker::start_walk(const JsonField& fields) {
   if (const auto rules = given(fields, "rules")) {
     const auto named = walk::parse_rules(rules->string());
     if (!named || *named == walk::Rules::physical)
-      rules->refuse(quote(rules->string()) + " has no episodes of walk graphs", "seed or seed-honest");
+      rules->refuse("has no episodes of walk graphs", "seed or seed-honest");
     options.rules.rules = *named;
   }
   if (const auto cost = given(fields, "retention_cost")) options.retention_cost = cost->number(0, 1e6);
@@ -115,7 +113,7 @@ Started EpisodeMaker::start_walk(const JsonField& fields) {
   } else {
     const auto task = given(fields, "task");
     const std::string name = task ? task->string() : std::string(walk::tasks().front().name);
-    if (!walk::find_task(name)) task->refuse(quote(name) + " is unknown", "a task that GET /tasks lists");
+    if (!walk::find_task(name)) task->refuse("is unknown", "a task that GET /tasks lists");
     started.name = name;
     context = task_context(name);
   }
@@ -128,8 +126,7 @@ Started EpisodeMaker::start_grid(const JsonField& fields) {
   if (const auto rules = given(fields, "rules")) {
     const auto named = grid::parse_rule_set(rules->string());
     if (!named || *named == grid::RuleSet::mlsys)
-      rules->refuse(quote(rules->string()) + " has no episodes of grid problems",
-                    "fusionops or fusionops-honest");
+      rules->refuse("has no episodes of grid problems", "fusionops or fusionops-honest");
     options.rules = *named;
   }
   Started started;
@@ -156,7 +153,7 @@ Started EpisodeMaker::start_grid(const JsonField& fields) {
     const auto task = given(fields, "task");
     const std::string name = task ? task->string() : std::string(grid::fusionops_tasks().front().name);
     const grid::FusionopsTask* found = grid::find_fusionops_task(name);
-    if (found == nullptr) task->refuse(quote(name) + " is unknown", "a task that GET /tasks lists");
+    if (found == nullptr) task->refuse("is unknown", "a task that GET /tasks lists");
     // The tasks live as long as the program.
     instance = std::shared_ptr<const grid::Instance>(&found->instance, [](const grid::Instance*) {});
     started.name = name;
