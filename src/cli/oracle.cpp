@@ -168,13 +168,23 @@ int verify(const VerifyCommand& command) {
   return fine ? exit_ok : exit_negative;
 }
 
+// Options of making a data set mean nothing to the other commands.
+void refuse_options(const CLI::App& parent, std::string_view command) {
+  for (const CLI::Option* option : parent.get_options())
+    if (option->count() > 0)
+      fail("{}: stands before {}; expected it after, if at all", option->get_name(), command);
+}
+
 void add_merge(CLI::App& parent, int& exit_code) {
   CLI::App& command = *parent.add_subcommand("merge", "Join the parts of a data set into one");
   auto options = std::make_shared<MergeCommand>();
   command.add_option("PART", options->parts, "directories of all the parts")->required()->option_text("...");
   name_value(command.add_option("--out", options->out, "the directory to write"), "DIR");
   command.add_flag("--json", options->json, "say what was written as JSON");
-  command.callback([options, &exit_code] { exit_code = merge(*options); });
+  command.callback([&parent, options, &exit_code] {
+    refuse_options(parent, "merge");
+    exit_code = merge(*options);
+  });
 }
 
 void add_verify(CLI::App& parent, int& exit_code) {
@@ -187,7 +197,10 @@ void add_verify(CLI::App& parent, int& exit_code) {
   add_count(command, {"--steps", "N", "kernels priced, at most, of one search, default 1000000"}, {.min = 1},
             options->steps);
   command.add_flag("--json", options->json, "one JSON document");
-  command.callback([options, &exit_code] { exit_code = verify(*options); });
+  command.callback([&parent, options, &exit_code] {
+    refuse_options(parent, "verify");
+    exit_code = verify(*options);
+  });
 }
 
 }  // namespace
@@ -202,10 +215,6 @@ void add_oracle(CLI::App& app, int& exit_code) {
   add_verify(command, exit_code);
   command.callback([&command, options, &exit_code] {
     if (command.get_subcommands().empty()) exit_code = make(*options);
-    for (const CLI::Option* option : command.get_options())
-      if (!command.get_subcommands().empty() && option->count() > 0)
-        fail("{}: stands before {}; expected it after, if at all", option->get_name(),
-             command.get_subcommands().front()->get_name());
   });
 }
 
