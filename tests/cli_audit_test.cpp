@@ -70,7 +70,7 @@ TEST_F(AuditCommand, refuses_what_it_cannot_audit) {
   expect_refused("task1_linear --rules mlsys", "mlsys has no episodes");
   expect_refused("task1_chain --rules fusionops", "family");
   expect_refused("--family walk --rules fusionops", "--rules: fusionops is not of the walk family");
-  expect_refused("--family trees", "--family: 'trees' is unknown");
+  expect_refused("--family trees", "--family: \"trees\" is unknown");
   expect_refused("task9", "is no task and no file");
   expect_refused("task1_chain --steps 0", "--steps: 0 is out of range");
 }
