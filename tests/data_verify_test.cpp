@@ -28,7 +28,7 @@ class Verify : public CommandTest {
   void make(bool plain = false, std::uint64_t steps = 1'000'000) const {
     PythonRandom random(8);
     WalkSourceOptions source{.given = {{walk::make_task(walk::tasks()[0])},
-                                       {walk::generate_memory_bound({.num_ops = 14}, random)}}};
+                                       {walk::generate_memory_bound({.num_ops = 10}, random)}}};
     source.labels = {.mix = parse_policy_mix("optimal,eps0.6,random", "mix"), .episodes = 3, .seed = 2};
     source.labels.budget.steps = steps;
     DataOptions options{.out = path("d").string(), .formats = all_formats()};
