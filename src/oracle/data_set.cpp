@@ -1,5 +1,6 @@
 #include "fuselage/oracle/data_set.h"
 
+#include <tbb/info.h>
 #include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
 
@@ -223,7 +224,7 @@ class Making {
         throw;
       }
     };
-    tbb::task_arena arena(options_.threads);
+    tbb::task_arena arena(std::min(options_.threads, tbb::info::default_concurrency()));
     arena.execute([&] { tbb::parallel_for(0, options_.threads, 1, work, tbb::simple_partitioner()); });
   }
 
