@@ -21,8 +21,9 @@ class BruteFusionopsSearch {
       if (connected(set)) sets_.push_back(set);
   }
 
-  // Dijkstra over what ran, what is resident and what is stored; infinite if nothing gets to the end.
-  double optimum() {
+  // Dijkstra over what ran, what is resident and what is stored; infinite if nothing gets to the end. Of what
+  // is left after these steps.
+  double optimum(const std::vector<Kernel>& played = {}) {
     using Entry = std::pair<double, State>;
     std::priority_queue<Entry, std::vector<Entry>, std::greater<>> open;
     std::map<State, double> known;
@@ -32,7 +33,7 @@ class BruteFusionopsSearch {
       at->second = cost;
       open.push({cost, s});
     };
-    reach(0, {});
+    reach(0, after(played));
     while (!open.empty()) {
       const auto [cost, s] = open.top();
       open.pop();
@@ -54,6 +55,19 @@ class BruteFusionopsSearch {
 
     friend auto operator<=>(const State&, const State&) = default;
   };
+
+  State after(const std::vector<Kernel>& played) const {
+    State s;
+    for (const Kernel& step : played) {
+      unsigned set = 0;
+      for (const OpId op : step.ops) set |= 1U << op;
+      unsigned retain = 0;
+      for (const TensorId t : step.retain) retain |= 1U << t;
+      const unsigned sinks = made_by(set) & ~inputs_of(set);
+      s = {s.ran | set, retain, honest_ ? s.stored | (sinks & ~retain) : 0};
+    }
+    return s;
+  }
 
   static bool has(unsigned set, int id) { return set >> id & 1U; }
   std::int64_t size_of(unsigned tensors) const {

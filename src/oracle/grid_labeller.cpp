@@ -18,7 +18,9 @@ using grid::GridKernel;
 using grid::Kernel;
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr double no_difference = 1e-9;  // of the optimum: sums of other orders differ by less
+constexpr std::uint64_t enough_for_whole = 1 << 17;
+constexpr std::uint64_t patience = 100;  // of local improvement once the declared space is exhausted
+constexpr double no_difference = 1e-9;   // of the optimum: sums of other orders differ by less
 
 // How much a data set would rather show this one of several optimal answers: lower is better.
 std::array<std::size_t, 2> awkwardness(const std::vector<Kernel>& steps) {
@@ -74,7 +76,10 @@ void GridLabeller::search() {
   completions_.note(problem_.initial(), known(greedy));
   completions_.note(problem_.initial(), known(naive));
   const GridSolveOptions options = {
-      .rules = rules_, .budget = {.steps = first_share * options_.steps, .cancel = options_.cancel}};
+      .rules = rules_,
+      .budget = {.steps = std::max(first_share * options_.steps, problem_.whole() ? enough_for_whole : 0),
+                 .cancel = options_.cancel},
+      .patience = patience};
   completions_.note(problem_.initial(),
                     search_grid(problem_, options, greedy.cost < naive.cost ? greedy : naive));
   rounding_ = no_difference * completions_.known(problem_.initial());
@@ -184,14 +189,18 @@ std::vector<GridLabeller::Candidate> GridLabeller::by_guess(const Visit& visit,
   return sorted;
 }
 
-// Of the kernels that need a step without ops first only the best is kept, and what is wanted.
+// Half of them are what looks best, often one group with retain lists that make no difference; the others are
+// any. Of the kernels that need a step without ops first only the best is kept, and what is wanted.
 void GridLabeller::list(Visit& visit, const std::optional<GridKernel>& wanted) {
   const std::size_t most_tries = 4 * options_.most_candidates;
   std::size_t plain = 0;
   std::size_t tries = 0;
   const std::optional<GridKernel> best = completions_.next(visit.at.state);
-  for (Candidate& candidate : by_guess(visit, wanted)) {
+  std::vector<Candidate> all = by_guess(visit, wanted);
+  for (std::size_t i = 0; i < all.size(); ++i) {
     if (plain >= options_.most_candidates || tries++ >= most_tries || cancelled()) break;
+    if (2 * plain >= options_.most_candidates) std::swap(all[i], all[i + random_.below(all.size() - i)]);
+    Candidate& candidate = all[i];
     const bool first = candidate.kernel == best || candidate.kernel == wanted;
     if (!write_steps(visit, candidate) || (candidate.drops() && !first)) continue;
     if (completions_.of(candidate.after) == infinity) continue;

@@ -26,9 +26,11 @@ struct GridLabelOptions {
   int episodes = 3;    // drawn from the mix
   std::uint64_t seed = 0;
   // Kernels priced, at most, by the search from one state; the first search, from the start, gets
-  // `first_share` times as many.
+  // `first_share` times as many, and where every group of ops is declared enough to go through them all.
   std::uint64_t steps = 5'000;
-  std::size_t most_candidates = 8;  // kernels of a state that are labelled, beside what an episode did there
+  // Kernels of a state that are labelled, beside what an episode did there: the best known, others that look
+  // good, and as many that are drawn.
+  std::size_t most_candidates = 8;
   const std::atomic<bool>* cancel = nullptr;
 };
 inline constexpr std::uint64_t first_share = 20;
