@@ -8,6 +8,7 @@
 
 #include "brute_episode.h"
 #include "fuselage/oracle/solve.h"
+#include "fuselage/oracle/trajectories.h"
 #include "fuselage/walk/generator.h"
 #include "fuselage/walk/tasks.h"
 #include "random_graphs.h"
@@ -19,7 +20,8 @@ using namespace walk;
 
 class GraphValuesTest : public ::testing::TestWithParam<Rules> {};
 
-// Retain lists with duplicates and with tensors that aren't there yet: states that no sensible policy reaches.
+// Retain lists with duplicates and with tensors that aren't there yet: states that no sensible policy
+// reaches.
 Action odd_action(Dice& dice, int nodes) {
   Action action{.fuse_with_prev = dice.chance(60), .tile = dice.pick({32, 64, 128, 256}), .retain = {}};
   for (int i = dice.below(4); i > 0; --i) action.retain.push_back(dice.below(nodes));
@@ -100,6 +102,30 @@ TEST_P(GraphValuesTest, episodes_that_end_early) {
     const Episode cut(context, {.rules = GetParam(), .max_steps = dice.between(1, 3)});
     EXPECT_NEAR(values.value(cut).cycles, value_to_go(cut).cycles, 1e-6) << "graph " << i;
   }
+}
+
+// An open group with a slow tile, in which a resident dies, may do best to fail when it closes: its members
+// then run alone at tile 128. A group that could begin anew never does that (graphs 35 and 161 have such
+// states).
+TEST(GraphValuesFallback, groups_that_fail_on_purpose_are_known) {
+  int compared = 0;
+  for (std::uint64_t seed : {35, 161}) {
+    const Workload w = draw_workload({.kind = GraphKind::mixed, .min_ops = 8, .max_ops = 24}, seed);
+    const auto drawn = draw_schedules(w, {.schedules = 24, .seed = seed});
+    ASSERT_TRUE(drawn);
+    const EpisodeContext context(w);
+    GraphValues values(context, Rules::seed_honest);
+    for (const Plan& plan : drawn->plans) {
+      Episode played(context, {.rules = Rules::seed_honest});
+      for (const Action& action : actions_of(plan)) {
+        played.step(action);
+        const double expected = value_to_go(played).cycles;
+        EXPECT_NEAR(values.value(played).cycles, expected, 1e-9 * expected) << w.name;
+        ++compared;
+      }
+    }
+  }
+  EXPECT_GT(compared, 500);
 }
 
 // What one episode has asked is known to the next one.

@@ -131,8 +131,23 @@ Value GraphValues::grown(const Episode& episode) {
   return memory_->of(
       problem_, state_at(group.first, episode.resident()), group.count, [&](const State& state) {
         ++searches_;
-        return value_of(search::exact(Grown(problem_, state, group.count), {.budget = budget_}));
+        if (!may_fail_on_purpose(episode))
+          return value_of(search::exact(Grown(problem_, state, group.count), {.budget = budget_}));
+        const WalkProblem from_here(episode);
+        return value_of(
+            search::exact(Grown(from_here, from_here.initial(), group.count), {.budget = budget_}));
       });
+}
+
+// A resident that dies at the last node of a group can be named until the group is invalid when it closes, so
+// that its members run alone. That never pays for a group that could begin anew, so the graph's problem
+// doesn't declare it; for one that is open it may, and the episode's problem does.
+bool GraphValues::may_fail_on_purpose(const Episode& episode) const {
+  const int end = episode.group().first + context_.runs().longest(episode.group().first);
+  return std::any_of(episode.resident().begin(), episode.resident().end(), [&](NodeId x) {
+    const int last = context_.runs().last_use(x);
+    return last >= episode.position() && last < end;
+  });
 }
 
 Value GraphValues::value(const Episode& episode) {

@@ -46,6 +46,7 @@ class GraphValues {
   bool is_cut_off(const walk::Episode& episode) const;
   Value closed(int position, std::span<const NodeId> resident);
   Value grown(const walk::Episode& episode);
+  bool may_fail_on_purpose(const walk::Episode& episode) const;
 
   const walk::EpisodeContext& context_;
   walk::Rules rules_;
