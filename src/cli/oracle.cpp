@@ -39,6 +39,13 @@ Policies: optimal, epsP (optimal, but for a part P of the steps), random, greedy
 object a line as 'fuselage regret' reads them; then the mix is played on drawn graphs only, unless --policy
 is given.
 
+Grid problems: --family grid, or rules or tasks of theirs; drawn ones have --ops, and files are the contest's
+JSON. A state lies between two kernels, an answer is the text of a step, and some of the kernels that may come
+next are labelled (--candidates). A value is that of the best completion found by any search, "optimal" where
+a bound is met, else "optimal in the declared space" where a search went through it. Policies: optimal, epsP,
+random, greedy, naive (every op alone). The environment's observation comes without its examples; mlsys, which
+has none, gets one line of JSON. The four tasks of fusionops stay out of train, also as files.
+
 The same options give the same bytes, whatever the threads. A run that was stopped or killed goes on where
 it was if it is started again: finished shards are kept. --shard-of I/N makes one part of N, anywhere;
 'fuselage oracle merge' joins them. Two processes can't write into one directory.
@@ -49,6 +56,7 @@ Examples:
   fuselage oracle --graphs 1000 --curriculum 0.2:0.8 --seed 1 --format sft,dpo --out data
   fuselage oracle --tasks all --policy optimal --format raw --out tasks
   fuselage oracle --transcripts mine.jsonl --format dpo,kto --out dagger
+  fuselage oracle --rules mlsys --graphs 200 --ops 10-30 --format sft,dpo --out grid
   fuselage oracle --graphs 100000 --shard-of 3/16 --out part3
   fuselage oracle merge part0 part1 part2 part3 --out whole
   fuselage oracle verify data --sample 1000)";
@@ -194,8 +202,10 @@ void add_verify(CLI::App& parent, int& exit_code) {
   add_count(command, {"--sample", "N", "rows to play again, default 200"}, {.min = 0, .max = 10'000'000},
             options->sample);
   add_count(command, {"--seed", "N", "of the sample, default 0"}, {.min = 0}, options->seed);
-  add_count(command, {"--steps", "N", "kernels priced, at most, of one search, default 1000000"}, {.min = 1},
-            options->steps);
+  add_count(command,
+            {"--steps", "N",
+             "kernels priced, at most, of one search, default 1000000; grid: as the data set\nwas made"},
+            {.min = 1}, options->steps);
   command.add_flag("--json", options->json, "one JSON document");
   command.callback([&parent, options, &exit_code] {
     refuse_options(parent, "verify");
