@@ -21,15 +21,24 @@ Inquiry::Inquiry(const Game& game, const Options& options) : game_(game), option
 
 Found Inquiry::climb(const Goal& goal, const Where& where) {
   Allowance allowance{.left = options_.steps / where.share};
+  // Plays that a goal makes are of the same search.
+  std::uint64_t aside = 0;
+  const Goal charged = [&](const Play& play, double enough) {
+    const std::uint64_t before = report_.steps;
+    const double value = goal(play, enough);
+    allowance.charge(report_.steps - before);
+    aside += report_.steps - before;
+    return value;
+  };
   Found found = audit::climb(game_,
-                             {.goal = goal,
+                             {.goal = charged,
                               .starts = where.starts.empty() ? starts_ : where.starts,
                               .liberties = where.liberties,
                               .max_steps = where.max_steps > 0 ? where.max_steps : game_.max_steps(),
                               .entries = options_.entries,
                               .seed = options_.seed},
                              allowance);
-  report_.steps += allowance.spent;
+  report_.steps += allowance.spent - aside;
   return found;
 }
 

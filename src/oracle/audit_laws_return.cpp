@@ -116,7 +116,8 @@ namespace {
 // One entry of one list of a line, said again and again.
 class Repeats {
  public:
-  explicit Repeats(Inquiry& inquiry) : inquiry_(inquiry), most_(inquiry.options().entries) {}
+  explicit Repeats(Inquiry& inquiry)
+      : inquiry_(inquiry), most_(inquiry.options().entries), left_(inquiry.options().steps) {}
 
   void look(const Line& start) {
     const Line whole = inquiry_.play(start).moves;
@@ -124,7 +125,8 @@ class Repeats {
     for (std::size_t at = 0; at < whole.size(); ++at)
       for (std::size_t f = 0; f < form.size(); ++f)
         if (form[f].kind != FieldKind::choice)
-          for (const std::int64_t value : form[f].values) try_entry(whole, at, f, value);
+          for (const std::int64_t value : form[f].values)
+            if (left_ > 0) try_entry(whole, at, f, value);
   }
 
   double gain = 0;
@@ -135,6 +137,7 @@ class Repeats {
  private:
   Play with(Line line, std::size_t at, std::size_t field, std::vector<std::int64_t> values) {
     line[at].fields[field] = std::move(values);
+    left_ -= std::min<std::uint64_t>(left_, line.size());
     return inquiry_.play(std::move(line));
   }
   void try_entry(const Line& line, std::size_t at, std::size_t field, std::int64_t value) {
@@ -155,6 +158,7 @@ class Repeats {
 
   Inquiry& inquiry_;
   std::size_t most_;
+  std::uint64_t left_;  // steps
 };
 
 }  // namespace

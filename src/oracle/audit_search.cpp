@@ -23,6 +23,7 @@ struct Climber {
 std::vector<Climber> begin(const Game& game, const Search& search, Allowance& allowance) {
   std::vector<Climber> all;
   for (const Line& start : search.starts) {
+    if (allowance.left == 0 && !all.empty()) break;
     Climber climber{.play = play(game, start, search.max_steps)};
     allowance.charge(climber.play.moves.size());
     climber.value = search.goal(climber.play, never);

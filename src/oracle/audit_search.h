@@ -63,9 +63,9 @@ class Changer {
 struct Allowance {
   std::uint64_t left = 0;
   std::uint64_t spent = 0;
-  void charge(std::size_t steps) {
+  void charge(std::uint64_t steps) {
     spent += steps;
-    left -= std::min<std::uint64_t>(left, steps);
+    left -= std::min(left, steps);
   }
 };
 
