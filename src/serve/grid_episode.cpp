@@ -25,7 +25,9 @@ class GridLive : public LiveEpisode {
  public:
   GridLive(std::shared_ptr<const grid::Instance> instance, const GridEpisodeOptions& options)
       : instance_(std::move(instance)),
-        episode_(*instance_, {.rules = options.rules, .max_steps = options.max_steps}) {}
+        episode_(*instance_, {.rules = options.rules,
+                              .max_steps = options.max_steps,
+                              .allow_recomputation = options.allow_recomputation}) {}
 
   std::string_view family() const override { return "grid"; }
 

@@ -160,6 +160,7 @@ Started EpisodeMaker::start_grid(const JsonField& fields) {
     steps = found->max_steps;
   }
   options.max_steps = max_steps_of(fields, steps);
+  if (const auto again = given(fields, "allow_recomputation")) options.allow_recomputation = again->boolean();
   started.episode = live_episode(std::move(instance), options);
   return started;
 }

@@ -54,6 +54,7 @@ std::unique_ptr<LiveEpisode> live_episode(std::shared_ptr<const walk::EpisodeCon
 struct GridEpisodeOptions {
   grid::RuleSet rules = grid::RuleSet::fusionops;  // or fusionops_honest
   int max_steps = 20;
+  bool allow_recomputation = true;
 };
 std::unique_ptr<LiveEpisode> live_episode(std::shared_ptr<const grid::Instance> instance,
                                           const GridEpisodeOptions& options);

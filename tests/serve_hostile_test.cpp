@@ -1,0 +1,205 @@
+// Clients that don't keep to the rules: each is answered as it deserves or cut, and nobody else notices.
+#include <gmock/gmock.h>
+
+#include <vector>
+
+#include "served.h"
+
+namespace fuselage {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+
+class ServeHostile : public Served {
+ protected:
+  // Short times, so that the tests are short.
+  void start_impatient() {
+    serve::ServerOptions options;
+    options.request_seconds = 0.3;
+    options.keep_alive_seconds = 0.3;
+    options.ping_seconds = 0.5;
+    options.most_body_bytes = options.most_message_bytes = 100'000;
+    start(options);
+  }
+  // Somebody else, who must not notice anything.
+  void expect_well() {
+    Ws socket(port());
+    EXPECT_EQ(socket.ask({{"type", "reset"}}).at("type"), "reset_result");
+    EXPECT_EQ(socket.ask({{"type", "step"}, {"command", "{}"}}).at("type"), "step_result");
+  }
+};
+
+TEST_F(ServeHostile, slow_loris_is_cut) {
+  start_impatient();
+  Raw slow(port());
+  slow.send("GET / HTTP/1.1\r\nHost: x\r\n");
+  for (int i = 0; i < 4; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(120));
+    slow.send("X-Header: one more\r\n");
+  }
+  EXPECT_EQ(slow.receive_all(), "");
+  EXPECT_GE(metrics().count(serve::Metrics::Count::timeouts), 1U);
+  expect_well();
+}
+
+TEST_F(ServeHostile, silent_connections_are_cut_and_half_open_ones_do_no_harm) {
+  start_impatient();
+  std::vector<std::unique_ptr<Raw>> silent;
+  for (int i = 0; i < 50; ++i) silent.push_back(std::make_unique<Raw>(port()));
+  expect_well();
+  for (const auto& one : silent) EXPECT_EQ(one->receive_all(), "");
+  Raw half(port());
+  half.send("POST /reset HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{");
+  half.close();
+  expect_well();
+}
+
+TEST_F(ServeHostile, a_gigabyte_that_is_announced_is_not_waited_for) {
+  start_impatient();
+  Raw client(port());
+  client.send("POST /reset HTTP/1.1\r\nHost: x\r\nContent-Length: 1073741824\r\n\r\n");
+  EXPECT_THAT(client.receive_all(), HasSubstr("413"));
+  expect_well();
+}
+
+TEST_F(ServeHostile, long_headers_and_no_http_at_all_are_refused) {
+  start_impatient();
+  Raw long_header(port());
+  long_header.send("GET / HTTP/1.1\r\nX: " + std::string(50'000, 'a'));
+  EXPECT_THAT(long_header.receive_all(), HasSubstr("431"));
+  Raw garbage(port());
+  garbage.send(std::string("\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", 11) + "\r\n\r\n");
+  EXPECT_THAT(garbage.receive_all(), HasSubstr("400"));
+  expect_well();
+}
+
+TEST_F(ServeHostile, large_and_endless_messages_end_the_connection) {
+  start_impatient();
+  Ws large(port());
+  boost::system::error_code error;
+  large.socket().write(boost::asio::buffer(std::string(200'000, 'a')), error);
+  unsigned code = large.closed();
+  EXPECT_TRUE(code == 1009 || code == 0) << code << ": cut, or told in time";
+  Ws fragments(port());
+  error = {};
+  const std::string piece(1000, ' ');
+  for (int i = 0; i < 1000 && !error; ++i)
+    fragments.socket().write_some(false, boost::asio::buffer(piece), error);
+  code = fragments.closed();
+  EXPECT_TRUE(code == 1009 || code == 0) << code;
+  expect_well();
+}
+
+TEST_F(ServeHostile, text_that_is_no_utf8_ends_the_connection) {
+  start_impatient();
+  Ws socket(port());
+  socket.send("{\"type\": \"\xff\xfe\"}");
+  EXPECT_EQ(socket.closed(), 1007U);
+  expect_well();
+}
+
+TEST_F(ServeHostile, deep_json_is_refused) {
+  start_impatient();
+  Ws socket(port());
+  const std::string deep =
+      "{\"type\": \"reset\", \"graph\": " + std::string(40'000, '[') + std::string(40'000, ']') + "}";
+  EXPECT_EQ(socket.ask_text(deep).at("code"), "INVALID_JSON");
+  EXPECT_EQ(socket.ask({{"type", "reset"}}).at("type"), "reset_result");
+  Http http(port());
+  EXPECT_EQ(http.request("POST", "/reset", deep).status, 400);
+}
+
+TEST_F(ServeHostile, a_peer_that_answers_no_ping_is_dead) {
+  start_impatient();
+  Raw client(port());
+  client.send(
+      "GET /ws HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+      "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n");
+  EXPECT_THAT(client.receive_all(), HasSubstr("101 Switching")) << "and then the end, after a ping in vain";
+  EXPECT_GE(metrics().count(serve::Metrics::Count::timeouts), 1U);
+}
+
+TEST_F(ServeHostile, ids_are_only_looked_up) {
+  start();
+  Http http(port());
+  for (const char* target : {"/state/../../etc/passwd", "/state/%2e%2e%2fetc", "/state/", "/step/x/y", "//",
+                             "/state/\x01", "/web/../run", "/session"}) {
+    const Reply reply = http.request("GET", target);
+    EXPECT_TRUE(reply.status == 404 || reply.status == 400 || reply.status == 405)
+        << target << " " << reply.status;
+    if (reply.status == 400) return;
+  }
+  EXPECT_EQ(http.request("GET", "/state/" + std::string(10'000, 'a')).status, 404);
+}
+
+TEST_F(ServeHostile, steps_after_the_end_change_nothing) {
+  start();
+  Ws socket(port());
+  socket.ask({{"type", "reset"}, {"task", "task1_chain"}});
+  json last;
+  for (int i = 0; i < 8; ++i) last = socket.ask({{"type", "step"}, {"command", "{}"}});
+  EXPECT_EQ(last.at("done"), true);
+  const json after = socket.ask({{"type", "step"}, {"command", "{}"}});
+  EXPECT_EQ(after.at("done"), true);
+  EXPECT_EQ(after.at("reward"), 0);
+  EXPECT_EQ(after.at("observation"), last.at("observation"));
+}
+
+TEST_F(ServeHostile, steps_of_one_session_at_once_are_all_counted) {
+  serve::ServerOptions options;
+  options.threads = 2;
+  start(options);
+  Http http(port());
+  const std::string id =
+      http.post("/reset", {{"random", true}, {"num_ops", 200}, {"difficulty", "easy"}, {"seed", 1}})
+          .at("session_id");
+  {
+    std::vector<std::jthread> clients;
+    for (int i = 0; i < 4; ++i)
+      clients.emplace_back([&] {
+        Http own(port());
+        for (int k = 0; k < 25; ++k) own.post("/step/" + id, {{"command", "{}"}});
+      });
+  }
+  EXPECT_EQ(http.get("/state/" + id).at("step"), 100);
+}
+
+TEST_F(ServeHostile, idle_sessions_are_freed) {
+  serve::ServerOptions options;
+  options.hub.idle_seconds = 0.5;
+  start(options);
+  Http http(port());
+  const std::string id = http.post("/reset", json::object()).at("session_id");
+  Ws socket(port());
+  socket.ask({{"type", "reset"}});
+  EXPECT_EQ(metrics().open(serve::Metrics::Open::sessions), 2);
+  EXPECT_EQ(socket.closed(), 1008U);
+  for (int i = 0; i < 50 && metrics().open(serve::Metrics::Open::sessions) > 0; ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  EXPECT_EQ(metrics().open(serve::Metrics::Open::sessions), 0);
+  EXPECT_EQ(metrics().count(serve::Metrics::Count::reaped), 2U);
+  Http later(port());
+  EXPECT_EQ(later.request("GET", "/state/" + id).status, 404);
+}
+
+TEST_F(ServeHostile, one_address_has_so_many_connections) {
+  serve::ServerOptions options;
+  options.most_connections_a_client = 3;
+  start(options);
+  Ws a(port()), b(port()), c(port());
+  EXPECT_ANY_THROW(Ws(port(), "/ws"));
+  EXPECT_EQ(metrics().count(serve::Metrics::Count::refused), 1U);
+  EXPECT_EQ(a.ask({{"type", "reset"}}).at("type"), "reset_result");
+}
+
+TEST_F(ServeHostile, pages_of_other_sites_are_turned_away) {
+  start();
+  Raw page(port());
+  page.send(
+      "GET /tasks HTTP/1.1\r\nHost: 127.0.0.1\r\nOrigin: http://evil.example\r\nConnection: close\r\n\r\n");
+  EXPECT_THAT(page.receive_all(), HasSubstr("403"));
+}
+
+}  // namespace
+}  // namespace fuselage
