@@ -67,6 +67,17 @@ void copy_file(const fs::path& from, const fs::path& to, const DataFile& expecte
   out.publish();
 }
 
+// Of a merge that was killed just before its end only .work is left over.
+DataManifest already_merged(const fs::path& root, const DataManifest& whole) {
+  const std::string file = (root / data_manifest_file).string();
+  DataManifest there = read_manifest(read_file(file), file);
+  if (!settings_difference(whole, there).empty() || there.part != whole.part ||
+      !fs::exists(root / work_directory))
+    fail("{}: holds a data set already; expected a new directory", root.string());
+  fs::remove_all(root / work_directory);
+  return there;
+}
+
 }  // namespace
 
 DataManifest merge_data_set(std::span<const std::string> directories, const std::string& out) {
@@ -75,11 +86,10 @@ DataManifest merge_data_set(std::span<const std::string> directories, const std:
   const DirectoryLock lock(out);
   refuse_foreign(out);
   const fs::path root(out);
-  if (fs::exists(root / data_manifest_file))
-    fail("{}: holds a data set already; expected a new directory", out);
   DataManifest whole = parts.front().manifest;
   whole.part = {};
   whole.shards.clear();
+  if (fs::exists(root / data_manifest_file)) return already_merged(root, whole);
   const std::string settings = (root / work_directory / settings_file).string();
   if (fs::exists(settings)) {
     const DataManifest there = read_manifest(read_file(settings), settings, ManifestKind::settings);
