@@ -34,7 +34,7 @@ GridLabeller::GridLabeller(const std::string& name, const grid::Instance& instan
     : instance_(instance),
       options_(options),
       rules_(rules),
-      problem_(instance, rules),
+      problem_(instance, rules, {}, [this] { return cancelled(); }),
       completions_(problem_, {.steps = options.steps, .cancel = options.cancel}),
       max_steps_(grid_max_steps(instance, rules)),
       random_(options.seed),
