@@ -54,6 +54,7 @@ try {
   }
   await page.waitForFunction(() => document.getElementById("figures").textContent.includes("score"));
   check(await page.locator("#log tr").count(), 24);
+  assert.match(await page.locator("#figures").textContent(), /3,283,789\.1/, "the first steps lost nothing"); ++checks;
   check(await page.locator("#step").isDisabled(), true, "the episode is over");
   await page.screenshot({ path: `${shots}/end.png`, fullPage: true });
 
