@@ -144,8 +144,9 @@ std::string data_card(const DataManifest& manifest) {
       "States of an episode in which an agent decides how a tensor graph runs, which ops to fuse, how to "
       "tile\n"
       "and what to keep in fast memory, with what every answer is worth. {} Family `{}`, rules `{}`.\n\n"
-      "```python\nfrom datasets import load_dataset\ndata = load_dataset(\"PATH\", \"{}\")\n```\n\n## "
-      "Sizes\n\n"
+      "```python\nfrom datasets import load_dataset\ndata = load_dataset(\"PATH\", \"{}\")\n```\n\n"
+      "In pandas, `read_json(FILE, lines=True, dtype=False)` keeps the types; else it takes whole costs for\n"
+      "integers.\n\n## Sizes\n\n"
       "{} graphs, {} episodes, {} states.\n\n",
       is_grid(manifest) ? "" : "exact ", observations_text(manifest), manifest.family, manifest.rules,
       name(default_format(totals)), totals.graphs, totals.episodes, totals.states);
