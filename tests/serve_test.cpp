@@ -145,6 +145,25 @@ TEST_F(Serve, hints_lead_to_the_optimum) {
   EXPECT_NEAR(reply.at("info").at("total_latency").get<double>(), optimum + regret, 1e-6 * optimum);
 }
 
+TEST_F(Serve, hints_lead_to_the_best_known_of_grid_problems) {
+  serve::ServerOptions options;
+  options.hub.oracle = true;
+  start(options);
+  Ws socket(port());
+  for (const auto& [task, latency] :
+       {std::pair("task2_diamond", 6600.0), std::pair("task3_matmul", 8553.6)}) {
+    socket.ask({{"type", "reset"}, {"task", task}, {"rules", "fusionops-honest"}});
+    json reply;
+    do {
+      const json hint = socket.ask({{"type", "hint"}});
+      ASSERT_EQ(hint.at("type"), "hint_result") << hint;
+      reply = socket.ask({{"type", "step"}, {"command", hint.at("optimal").at(0)}});
+      EXPECT_EQ(reply.at("info").at("error"), nullptr);
+    } while (!reply.at("done").get<bool>());
+    EXPECT_NEAR(reply.at("info").at("total_latency").get<double>(), latency, 1e-6) << task;
+  }
+}
+
 TEST_F(Serve, clones_go_their_own_way) {
   start();
   Ws socket(port());

@@ -1,10 +1,12 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <iterator>
 
 #include "fuselage/core/error.h"
 #include "fuselage/core/json_append.h"
 #include "fuselage/grid/episode.h"
+#include "fuselage/oracle/grid_hint.h"
 #include "fuselage/serve/live_episode.h"
 
 namespace fuselage::serve {
@@ -25,9 +27,19 @@ class GridLive : public LiveEpisode {
  public:
   GridLive(std::shared_ptr<const grid::Instance> instance, const GridEpisodeOptions& options)
       : instance_(std::move(instance)),
+        options_(options),
         episode_(*instance_, {.rules = options.rules,
                               .max_steps = options.max_steps,
                               .allow_recomputation = options.allow_recomputation}) {}
+
+  // The table of completions is not shared: it is made anew when the clone is asked for a hint.
+  GridLive(const GridLive& other)
+      : instance_(other.instance_),
+        options_(other.options_),
+        episode_(other.episode_),
+        last_(other.last_),
+        after_end_(other.after_end_) {}
+  GridLive& operator=(const GridLive&) = delete;
 
   std::string_view family() const override { return "grid"; }
 
@@ -90,8 +102,39 @@ class GridLive : public LiveEpisode {
     append_json_number(out, score());
   }
 
-  void append_hint(std::string&) override {
-    fail("hint: the grid family has no exact values of answers; expected an episode of the walk family");
+  void append_hint(std::string& out) override {
+    if (episode_.done()) fail("hint: the episode is over; expected one that goes on");
+    if (!hints_)
+      hints_ = std::make_unique<oracle::GridHints>(*instance_, grid::Rules{.set = options_.rules},
+                                                   options_.hint_steps);
+    const oracle::GridHint hint = hints_->after(episode_.plan());
+    out += R"("value_to_go":)";
+    append_json_number(out, hint.value.cycles);
+    out += R"(,"lower_bound":)";
+    append_json_number(out, hint.value.lower_bound);
+    out += R"(,"optimum":)";
+    append_json_number(out, hint.optimum);
+    out += R"(,"regret":)";
+    append_json_number(out, std::max(0.0, episode_.total_latency() + hint.value.cycles - hint.optimum));
+    out += hint.value.proven ? R"(,"proven":true,"optimal":[)" : R"(,"proven":false,"optimal":[)";
+    bool first = true;
+    for (const oracle::LabelledAnswer& answer : hint.answers) {
+      if (!answer.optimal) continue;
+      if (!first) out += ',';
+      first = false;
+      append_json_string(out, answer.text);
+    }
+    out += R"(],"actions":[)";
+    first = true;
+    for (const oracle::LabelledAnswer& answer : hint.answers) {
+      out += first ? R"({"action":)" : R"(,{"action":)";
+      first = false;
+      append_json_string(out, answer.text);
+      out += R"(,"q":)";
+      append_json_number(out, answer.q.cycles);
+      out += '}';
+    }
+    out += ']';
   }
 
   int steps() const override { return episode_.steps(); }
@@ -101,9 +144,11 @@ class GridLive : public LiveEpisode {
 
  private:
   std::shared_ptr<const grid::Instance> instance_;
+  GridEpisodeOptions options_;
   grid::Episode episode_;
   grid::StepResult last_;
   bool after_end_ = false;
+  std::unique_ptr<oracle::GridHints> hints_;  // of the first hint on
 };
 
 }  // namespace

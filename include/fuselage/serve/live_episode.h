@@ -32,8 +32,8 @@ class LiveEpisode {
   virtual void append_info(std::string& out) const = 0;
   // The whole state for debugging, as members of a JSON object without its braces.
   virtual void append_state(std::string& out) const = 0;
-  // Optimal answers, what each answer is worth, and the regret so far: members of a JSON object. Error for an
-  // episode that has no oracle.
+  // Optimal answers, what each answer is worth, and the regret so far: members of a JSON object. Grid: of
+  // kernels, by the best completions found. Error where nothing is known.
   virtual void append_hint(std::string& out) = 0;
 
   virtual int steps() const = 0;
@@ -55,6 +55,7 @@ struct GridEpisodeOptions {
   grid::RuleSet rules = grid::RuleSet::fusionops;  // or fusionops_honest
   int max_steps = 20;
   bool allow_recomputation = true;
+  std::uint64_t hint_steps = 5'000;  // kernels priced, at most, of the search from one state
 };
 std::unique_ptr<LiveEpisode> live_episode(std::shared_ptr<const grid::Instance> instance,
                                           const GridEpisodeOptions& options);
