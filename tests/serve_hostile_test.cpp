@@ -1,6 +1,8 @@
 // Clients that don't keep to the rules: each is answered as it deserves or cut, and nobody else notices.
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <atomic>
 #include <vector>
 
 #include "served.h"
@@ -191,6 +193,83 @@ TEST_F(ServeHostile, one_address_has_so_many_connections) {
   EXPECT_ANY_THROW(Ws(port(), "/ws"));
   EXPECT_EQ(metrics().count(serve::Metrics::Count::refused), 1U);
   EXPECT_EQ(a.ask({{"type", "reset"}}).at("type"), "reset_result");
+}
+
+// Every node reads the eight before it, and half of them fit: too many sets of residents for a quick answer.
+json dense_graph(int ops) {
+  json nodes = json::array();
+  for (int id = 0; id < ops; ++id) {
+    json inputs = json::array();
+    for (int back = 1; back <= std::min(id, 8); ++back) inputs.push_back(id - back);
+    nodes.push_back({{"id", id}, {"op", "add"}, {"shape", {64, 64}}, {"inputs", inputs}});
+  }
+  return {{"nodes", nodes},
+          {"hardware",
+           {{"fast_mem_capacity", 8 * 16384},
+            {"slow_mem_bandwidth", 1},
+            {"kernel_launch_cost", 100},
+            {"max_fusion_depth", 4}}}};
+}
+
+TEST_F(ServeHostile, a_hint_that_takes_too_long_is_given_up) {
+  serve::ServerOptions options;
+  options.hub.oracle = true;
+  start(options);
+  Ws socket(port());
+  socket.ask({{"type", "reset"}, {"graph", dense_graph(120)}});
+  for (int i = 0; i < 20; ++i) socket.ask({{"type", "step"}, {"command", "{}"}});
+  EXPECT_THAT(socket.ask({{"type", "hint"}}).at("error").get<std::string>(),
+              HasSubstr("longer than is allowed"));
+  socket.ask({{"type", "reset"}, {"graph", dense_graph(129)}});
+  EXPECT_THAT(socket.ask({{"type", "hint"}}).at("error").get<std::string>(), HasSubstr("at most 128"));
+  EXPECT_EQ(socket.ask({{"type", "step"}, {"command", "{}"}}).at("type"), "step_result");
+}
+
+TEST_F(ServeHostile, a_small_message_gets_no_huge_reply) {
+  serve::ServerOptions options;
+  options.hub.most_reply_bytes = 100'000;
+  start(options);
+  Ws socket(port());
+  socket.ask({{"type", "reset"}, {"graph", dense_graph(100)}, {"lookahead", 100}});
+  const json commands(std::vector<std::string>(50, "{}"));
+  const json reply = socket.ask({{"type", "steps"}, {"commands", commands}, {"observations", true}});
+  EXPECT_THAT(reply.at("error").get<std::string>(), HasSubstr("bytes of reply"));
+  EXPECT_EQ(socket.ask({{"type", "state"}}).at("step"), 0) << "no step was taken";
+}
+
+TEST_F(ServeHostile, who_does_not_read_is_cut) {
+  start_impatient();
+  Ws socket(port());
+  socket.ask({{"type", "reset"}, {"task", "task4_mixed"}});
+  // Replies that nobody reads fill the buffers of both ends; then a write hangs.
+  const json commands(std::vector<std::string>(24, "{}"));
+  const std::string message = json{{"type", "steps"}, {"commands", commands}, {"observations", true}}.dump();
+  boost::system::error_code error;
+  socket.socket().next_layer().non_blocking(true);
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(8);
+  while (metrics().count(serve::Metrics::Count::timeouts) == 0 && std::chrono::steady_clock::now() < until) {
+    socket.socket().write(boost::asio::buffer(message), error);
+    if (error) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  EXPECT_GE(metrics().count(serve::Metrics::Count::timeouts), 1U);
+  expect_well();
+}
+
+TEST_F(ServeHostile, resets_and_steps_of_one_address_at_once_never_mix) {
+  serve::ServerOptions options;
+  options.threads = 2;
+  start(options);
+  std::atomic<bool> over = false;
+  const std::jthread stepping([&] {
+    Http other(port());
+    while (!over) other.request("POST", "/step", R"({"command": "{}"})");
+  });
+  Http http(port());
+  for (int i = 0; i < 300; ++i) {
+    const json begun = http.post("/reset", {{"task", "task5_adversarial"}});
+    ASSERT_EQ(json::parse(begun.at("observation").get<std::string>()).at("step"), 0);
+  }
+  over = true;
 }
 
 TEST_F(ServeHostile, pages_of_other_sites_are_turned_away) {

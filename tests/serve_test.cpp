@@ -308,6 +308,21 @@ TEST_F(Serve, speaks_the_model_context_protocol) {
   EXPECT_EQ(bad.at("result").at("isError"), true);
 }
 
+TEST_F(Serve, a_clone_is_begun_anew_by_its_number_in_both_dialects) {
+  start();
+  for (const bool openenv : {false, true}) {
+    Ws socket(port(), openenv ? "/ws?dialect=openenv" : "/ws?dialect=own");
+    const auto data = [&](json reply) { return openenv ? reply.at("data") : reply; };
+    socket.ask({{"type", "reset"}, {"data", {{"task", "task1_chain"}}}, {"task", "task1_chain"}});
+    socket.ask({{"type", "step"}, {"data", {{"tile", 64}}}, {"command", "{}"}});
+    const json number = data(socket.ask({{"type", "clone"}})).at("session");
+    socket.ask({{"type", "reset"}, {"session", number}, {"data", json::object()}});
+    EXPECT_EQ(data(socket.ask({{"type", "state"}})).at("step"), 1);
+    EXPECT_EQ(data(socket.ask({{"type", "state"}, {"session", number}})).at("step"), 0);
+    EXPECT_EQ(data(socket.ask({{"type", "close"}, {"session", 99}})).at("code"), "SESSION_ERROR");
+  }
+}
+
 TEST_F(Serve, tells_clients_when_it_stops) {
   start();
   Ws socket(port());

@@ -101,7 +101,12 @@ class _Connection:
             return await websockets.connect(url, additional_headers=headers, **options)
 
     def _run(self, coroutine):
-        return asyncio.run_coroutine_threadsafe(coroutine, self._loop).result(self._timeout)
+        future = asyncio.run_coroutine_threadsafe(coroutine, self._loop)
+        try:
+            return future.result(self._timeout)
+        except BaseException:
+            future.cancel()  # an answer that comes late would be taken for the next one: close the connection
+            raise
 
     def ask(self, message: Dict[str, Any]) -> Dict[str, Any]:
         async def exchange() -> str:
@@ -146,8 +151,6 @@ class FuselageEnv:
             message["data"] = data
         if self._session:
             message["session"] = self._session
-            if data is not None and kind == "reset":
-                data["session"] = self._session
         return self._connection.ask(message)
 
     def reset(self, **fields: Any) -> StepResult:
@@ -196,7 +199,7 @@ class FuselageEnv:
 
 class SchedulerEnv:
     """One rollout of a trainer: `reset` is called with the columns of a row of the data set (those that a
-    reset understands are used: task, seed, rules, graph_json, played, ...), `schedule` is a tool of the model.
+    reset understands are used: task, seed, rules, graph_json, played, ...), `schedule` is a tool of the model. Of walk graphs only.
     Where the server is, and the token, are class attributes, to be set before training."""
 
     base_url = "http://127.0.0.1:7860"
@@ -248,3 +251,9 @@ class SchedulerEnv:
             return result.observation
         self.score = result.score
         return f"The episode is over; its score is {result.score:.4f}."
+
+    def close(self) -> None:
+        """Ends the connection."""
+        if self._env is not None:
+            self._env.close()
+            self._env = None

@@ -4,8 +4,10 @@ namespace fuselage::cli {
 
 IntRange parse_int_range(const std::string& option, const std::string& text, const CountRange& limits) {
   const std::size_t dash = text.find('-');
-  if (dash == std::string::npos)
-    fail("{}: {} is no range; expected LOW-HIGH, such as 8-32", option, quote(text));
+  if (dash == std::string::npos) {
+    const int one = static_cast<int>(parse_count(option, text, limits));
+    return {.low = one, .high = one};
+  }
   const auto low = parse_count(option, text.substr(0, dash), limits);
   const auto high = parse_count(option, text.substr(dash + 1), limits);
   if (low > high) fail("{}: {} is no range; expected LOW-HIGH with LOW <= HIGH", option, quote(text));

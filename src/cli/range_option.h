@@ -11,7 +11,7 @@ struct IntRange {
   int low = 0;
   int high = 0;
 };
-// "8-32". Error unless both are of `limits` and low <= high.
+// "8-32", or "24" for both. Error unless both are of `limits` and low <= high.
 IntRange parse_int_range(const std::string& option, const std::string& text, const CountRange& limits);
 
 struct NumberRange {

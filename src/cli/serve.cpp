@@ -2,7 +2,8 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
-#include <cerrno>
+#include <algorithm>
+#include <cctype>
 #include <chrono>
 #include <fstream>
 #include <memory>
@@ -30,7 +31,8 @@ A WebSocket's dialect follows from its first message; /ws?dialect=own or openenv
 
 reset takes task, or random with curriculum_level (or num_ops and difficulty) and seed, or graph: one of
 yours; rules (seed, seed-honest; grid: fusionops, fusionops-honest), family, max_steps; lookahead and
-retention_cost change the environment and are off unless asked for. clone copies a live session, steps takes
+retention_cost change the environment and are off unless asked for. num_ops and difficulty count only together, as in
+the original. clone copies a live session, steps takes
 several actions at once, hint (with --oracle) tells the optimal actions and what each action is worth.
 GET /web is a page to play and watch an episode. GET /metrics is for Prometheus.
 
@@ -47,7 +49,8 @@ Examples:
 
 struct ServeCommand {
   std::string host = "127.0.0.1";
-  std::optional<std::int64_t> port, threads, capacity, per_client, connections, max_body, max_ops, seed;
+  std::optional<std::int64_t> port, threads, capacity, per_client, connections, connections_per_client,
+      max_body, max_ops, seed;
   std::string idle, request_time, ping, token_file, access_log;
   walk::Rules rules = walk::Rules::seed;
   bool insecure = false;
@@ -70,8 +73,12 @@ void raise_descriptor_limit() {
 std::string read_token(const std::string& file) {
   std::string token = read_file(file);
   while (!token.empty() && (token.back() == '\n' || token.back() == '\r')) token.pop_back();
-  if (token.empty() || token.find_first_of(" \t\r\n&") != std::string::npos)
-    fail("--token-file: {} holds no token; expected one line without spaces", file);
+  const bool fits = std::all_of(token.begin(), token.end(), [](unsigned char c) {
+    return std::isalnum(c) != 0 || c == '-' || c == '.' || c == '_' || c == '~';
+  });
+  if (token.empty() || !fits)
+    fail("--token-file: {} holds no token; expected one line of letters, digits, '-', '.', '_' and '~'",
+         file);
   return token;
 }
 
@@ -114,12 +121,14 @@ serve::ServerOptions server_options(const ServeCommand& command) {
     fail("--host: {} can be reached from other machines; expected --token-file FILE with it, or --insecure",
          command.host);
   options.most_connections = static_cast<std::size_t>(command.connections.value_or(16'384));
-  options.most_connections_a_client = options.most_connections;
+  options.most_connections_a_client = static_cast<std::size_t>(
+      command.connections_per_client.value_or(static_cast<std::int64_t>(options.most_connections)));
   options.most_body_bytes = options.most_message_bytes =
       static_cast<std::size_t>(command.max_body.value_or(1 << 20));
   options.request_seconds = seconds_of("--request-time", command.request_time, 10);
   options.ping_seconds = seconds_of("--ping", command.ping, 20);
   options.hub.oracle = command.oracle;
+  options.hub.hints_at_once = std::max(1, options.threads - 1);
   options.hub.capacity = static_cast<std::size_t>(command.capacity.value_or(4'096));
   options.hub.per_client =
       static_cast<std::size_t>(command.per_client.value_or(static_cast<std::int64_t>(options.hub.capacity)));
@@ -185,6 +194,8 @@ void add_serve(CLI::App& app, int& exit_code) {
             {.min = 1, .max = 1'000'000}, options->per_client);
   add_count(command, {"--connections", "N", "at most, default 16384"}, {.min = 1, .max = 1'000'000},
             options->connections);
+  add_count(command, {"--connections-per-client", "N", "of one address, default: all"},
+            {.min = 1, .max = 1'000'000}, options->connections_per_client);
   add_count(command, {"--max-body", "BYTES", "of a body or message, default 1048576"},
             {.min = 1'000, .max = std::int64_t{1} << 30}, options->max_body);
   add_count(command, {"--max-ops", "N", "of a graph that a client sends or asks for, default 1000"},

@@ -4,6 +4,7 @@
 #include <limits>
 #include <unordered_map>
 
+#include "fuselage/core/error.h"
 #include "fuselage/search/exact.h"
 
 namespace fuselage::oracle {
@@ -115,11 +116,22 @@ bool GraphValues::is_cut_off(const Episode& episode) const {
   return episode.max_steps() - episode.steps() < context_.graph().size() - episode.position();
 }
 
+Budget GraphValues::allowed() const {
+  if (!deadline_) return budget_;
+  const double left = std::chrono::duration<double>(*deadline_ - std::chrono::steady_clock::now()).count();
+  if (left <= 0) fail("the values of this state take longer than is allowed; expected a smaller graph");
+  Budget budget = budget_;
+  budget.wall_seconds = std::min(budget.wall_seconds, left);
+  return budget;
+}
+
 Value GraphValues::closed(int position, std::span<const NodeId> resident) {
   if (position >= context_.graph().size()) return {.cycles = 0, .proven = true, .lower_bound = 0};
   return memory_->of(problem_, state_at(position, resident), 0, [&](const State& state) {
     ++searches_;
-    return value_of(search::exact(problem_, {.budget = budget_}, state));
+    const auto outcome = search::exact(problem_, {.budget = allowed()}, state);
+    allowed();
+    return value_of(outcome);
   });
 }
 
@@ -131,11 +143,14 @@ Value GraphValues::grown(const Episode& episode) {
   return memory_->of(
       problem_, state_at(group.first, episode.resident()), group.count, [&](const State& state) {
         ++searches_;
-        if (!may_fail_on_purpose(episode))
-          return value_of(search::exact(Grown(problem_, state, group.count), {.budget = budget_}));
+        const auto value_in = [&](const WalkProblem& problem, const State& start) {
+          const auto outcome = search::exact(Grown(problem, start, group.count), {.budget = allowed()});
+          allowed();
+          return value_of(outcome);
+        };
+        if (!may_fail_on_purpose(episode)) return value_in(problem_, state);
         const WalkProblem from_here(episode);
-        return value_of(
-            search::exact(Grown(from_here, from_here.initial(), group.count), {.budget = budget_}));
+        return value_in(from_here, from_here.initial());
       });
 }
 
@@ -152,7 +167,7 @@ bool GraphValues::may_fail_on_purpose(const Episode& episode) const {
 
 Value GraphValues::value(const Episode& episode) {
   if (episode.done()) return {.cycles = 0, .proven = true, .lower_bound = 0};
-  if (is_cut_off(episode)) return value_to_go(episode, budget_);
+  if (is_cut_off(episode)) return value_to_go(episode, allowed());
   if (episode.group().count == 0) return closed(episode.position(), episode.resident());
   ending_ = episode;
   ending_.close_group();
@@ -164,7 +179,10 @@ StateLabels GraphValues::labels(const Episode& episode) {
   StateLabels labels{.value = value(episode), .actions = {}};
   if (episode.done()) return labels;
   if (is_cut_off(episode)) {
-    labels.actions = q_values(episode, budget_);
+    for (walk::Action& action : canonical_actions(episode, allowed())) {
+      const Value q = q_value(episode, action, allowed());
+      labels.actions.push_back({std::move(action), q});
+    }
     return labels;
   }
   double least = std::numeric_limits<double>::infinity();
@@ -177,7 +195,7 @@ StateLabels GraphValues::labels(const Episode& episode) {
   }
   // `seed`: an optimal action may name tensors that nobody would retain.
   if (least > labels.value.cycles * (1 + 1e-9)) {
-    walk::Action best = optimal_action(episode, budget_);
+    walk::Action best = optimal_action(episode, allowed());
     labels.actions.push_back({std::move(best), labels.value});
   }
   return labels;

@@ -195,7 +195,10 @@ class WalkLabeller {
     out_.episodes.back().regrets.push_back(taken.optimal ? 0 : regret);
     search::Proof& proof = out_.episodes.back().proof;
     proof = std::min({proof, state.proof, proof_of(taken.q.proven)});
-    if (out_.states[at].taken.text.empty()) out_.states[at].taken = std::move(taken);
+    LabelledState& labelled = out_.states[at];
+    if (!labelled.taken.text.empty()) return;
+    labelled.proof = std::min(labelled.proof, proof_of(taken.q.proven));
+    labelled.taken = std::move(taken);
   }
 
   const Workload& workload_;

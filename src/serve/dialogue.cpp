@@ -64,7 +64,7 @@ bool Dialogue::answer_message(std::string_view text, std::string& reply) {
   } else if (type == "steps") {
     steps(fields, session_of(message), reply);
   } else if (type == "reset") {
-    reset(fields, reply);
+    reset(fields, number_of(message), reply);
   } else if (type == "state") {
     state(session_of(message), reply);
   } else if (type == "clone") {
@@ -73,17 +73,27 @@ bool Dialogue::answer_message(std::string_view text, std::string& reply) {
     hint(session_of(message), reply);
   } else if (type == "mcp" && *dialect_ == Dialect::openenv) {
     reply += R"({"type":"mcp","data":)";
-    const McpTools tools{
-        .find = [this](const std::string&) -> Session& {
-          return session_of({no_fields, source});
-        },
-        .begin = [this](const JsonField& arguments) -> Session& { return begin_session(arguments); }};
+    // A tool's error is an Error; it goes into the tool's result.
+    const auto as_tool = [](const auto& find) -> Session& {
+      try {
+        return find();
+      } catch (const Refused& refused) {
+        fail("{}", refused.message);
+      }
+    };
+    const McpTools tools{.find = [&](const std::string&) -> Session& {
+                           return as_tool([&]() -> Session& { return session_at(0); });
+                         },
+                         .begin = [&](const JsonField& arguments) -> Session& {
+                           return as_tool([&]() -> Session& { return begin_session(arguments, 0); });
+                         }};
     const std::string answer = answer_mcp(hub_, fields.value(), tools);
     reply += answer.empty() ? "null" : answer;
     reply += '}';
   } else if (type == "close") {
     const std::size_t number = number_of(message);
     if (number == 0) return false;
+    session_of(message);  // says so if there is none
     sessions_.erase(number);
     begin(reply, "close_result", "closed");
     fmt::format_to(std::back_inserter(reply), R"("session":{})", number);
@@ -103,7 +113,10 @@ std::size_t Dialogue::number_of(const JsonField& message) const {
 }
 
 Session& Dialogue::session_of(const JsonField& message) {
-  const std::size_t number = number_of(message);
+  return session_at(number_of(message));
+}
+
+Session& Dialogue::session_at(std::size_t number) {
   const auto found = sessions_.find(number);
   if (found == sessions_.end())
     throw Refused{"SESSION_ERROR", number == 0
@@ -120,10 +133,9 @@ Slot Dialogue::take_slot() {
   return *std::move(slot);
 }
 
-Session& Dialogue::begin_session(const JsonField& fields) {
+Session& Dialogue::begin_session(const JsonField& fields, std::size_t number) {
+  if (number != 0) session_at(number);  // a clone that is there
   Started started = hub_.maker.start(fields);
-  const std::size_t number = number_of(fields);
-  if (number != 0 && !sessions_.contains(number)) session_of(fields);  // says what is wrong
   const auto id = fields.optional("episode_id");
   std::string session_id = id && id->value().is_string() ? id->string() : std::string();
   if (session_id.size() > 255) id->refuse("is too long", "at most 255 bytes");
@@ -136,8 +148,8 @@ Session& Dialogue::begin_session(const JsonField& fields) {
   return *session;
 }
 
-void Dialogue::reset(const JsonField& fields, std::string& reply) {
-  const Session& session = begin_session(fields);
+void Dialogue::reset(const JsonField& fields, std::size_t number, std::string& reply) {
+  const Session& session = begin_session(fields, number);
   begin(reply, "reset_result", "observation");
   append_reset(reply, *dialect_, session);
   end(reply);
@@ -168,6 +180,14 @@ void Dialogue::steps(const JsonField& fields, Session& session, std::string& rep
   for (std::size_t i = 0; i < count; ++i) {
     const JsonField action = actions.element(i);
     commands.push_back(action.value().is_string() ? action.string() : command_of(action));
+  }
+  if (all) {
+    std::string text;
+    session.episode->append_observation(text);
+    const std::size_t about = count * (2 * text.size() + 1'000);
+    if (about > hub_.options.most_reply_bytes)
+      actions.refuse(fmt::format("has {} entries, with observations some {} bytes of reply", count, about),
+                     fmt::format("at most {} bytes", hub_.options.most_reply_bytes));
   }
   begin(reply, "steps_result", "observations");
   reply += R"("results":[)";
@@ -204,16 +224,13 @@ void Dialogue::clone(const Session& session, std::string& reply) {
 }
 
 void Dialogue::hint(Session& session, std::string& reply) {
-  if (!hub_.options.oracle)
-    throw Refused{"EXECUTION_ERROR", "hint: this server gives none; expected one that runs with --oracle"};
   begin(reply, "hint_result", "hint");
   try {
-    session.episode->append_hint(reply);
+    append_hint(hub_, *session.episode, reply);
   } catch (const Error& error) {
     throw Refused{"EXECUTION_ERROR", error.what()};
   }
   end(reply);
-  hub_.metrics.add(Metrics::Count::hints);
 }
 
 void Dialogue::begin(std::string& reply, std::string_view own, std::string_view openenv) const {

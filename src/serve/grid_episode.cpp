@@ -103,6 +103,8 @@ class GridLive : public LiveEpisode {
   }
 
   void append_hint(std::string& out) override {
+    if (instance_->op_count() > most_hint_ops)
+      fail("hint: the problem has {} ops; expected at most {}", instance_->op_count(), most_hint_ops);
     if (episode_.done()) fail("hint: the episode is over; expected one that goes on");
     if (!hints_)
       hints_ = std::make_unique<oracle::GridHints>(*instance_, grid::Rules{.set = options_.rules},

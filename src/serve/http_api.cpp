@@ -25,18 +25,6 @@ std::string error_body(std::string_view message) {
   return body + "}";
 }
 
-// The value of a query's field; empty if it isn't there. Values with escapes are no ids or dialects.
-std::string query_value(std::string_view query, std::string_view key) {
-  while (!query.empty()) {
-    const std::size_t end = std::min(query.find('&'), query.size());
-    const std::string_view item = query.substr(0, end);
-    if (item.size() > key.size() && item.starts_with(key) && item[key.size()] == '=')
-      return std::string(item.substr(key.size() + 1));
-    query.remove_prefix(std::min(end + 1, query.size()));
-  }
-  return {};
-}
-
 }  // namespace
 
 struct HttpApi::Call {
@@ -48,6 +36,17 @@ struct HttpApi::Call {
 
   JsonField fields() const { return {body, source}; }
 };
+
+std::string query_value(std::string_view query, std::string_view key) {
+  while (!query.empty()) {
+    const std::size_t end = std::min(query.find('&'), query.size());
+    const std::string_view item = query.substr(0, end);
+    if (item.size() > key.size() && item.starts_with(key) && item[key.size()] == '=')
+      return std::string(item.substr(key.size() + 1));
+    query.remove_prefix(std::min(end + 1, query.size()));
+  }
+  return {};
+}
 
 HttpApi::HttpApi(Hub& hub) : hub_(hub), documents_(documents(hub.options.version, hub.options.oracle)) {}
 
@@ -126,11 +125,13 @@ Slot HttpApi::take_slot(const Call& call) {
   return *std::move(slot);
 }
 
+// Nobody else knows of it until it is published.
 std::shared_ptr<SessionStore::Kept> HttpApi::begin(const Call& call, const JsonField& fields) {
   Slot slot = take_slot(call);
   Started started = hub_.maker.start(fields);
   hub_.metrics.add(Metrics::Count::resets);
-  return sessions_.add(Session(new_session_id(), std::move(slot), std::move(started)), call.request.client);
+  return std::make_shared<SessionStore::Kept>(Session(new_session_id(), std::move(slot), std::move(started)),
+                                              call.request.client);
 }
 
 // By id, or the latest of the client.
@@ -151,6 +152,7 @@ HttpReply HttpApi::reset(const Call& call) {
   reply.body += ',';
   append_reset(reply.body, openenv ? Dialect::openenv : Dialect::own, kept->session);
   reply.body += '}';
+  sessions_.publish(kept);
   return reply;
 }
 
@@ -190,23 +192,21 @@ HttpReply HttpApi::clone(const Call& call) {
     copy = {
         .episode = kept->session.episode->clone(), .name = kept->session.name, .seed = kept->session.seed};
   }
-  const auto made =
-      sessions_.add(Session(new_session_id(), take_slot(call), std::move(copy)), call.request.client);
+  const auto made = std::make_shared<SessionStore::Kept>(
+      Session(new_session_id(), take_slot(call), std::move(copy)), call.request.client);
   HttpReply reply{.body = R"({"session_id":)"};
   append_json_string(reply.body, made->session.id);
   reply.body += '}';
+  sessions_.publish(made);
   return reply;
 }
 
 HttpReply HttpApi::hint(const Call& call) {
-  if (!hub_.options.oracle)
-    throw Refused{403, "hint: this server gives none; expected one that runs with --oracle"};
   const auto kept = session_of(call, {});
   const std::scoped_lock guard(kept->lock);
   HttpReply reply{.body = "{"};
-  kept->session.episode->append_hint(reply.body);
+  append_hint(hub_, *kept->session.episode, reply.body);
   reply.body += '}';
-  hub_.metrics.add(Metrics::Count::hints);
   return reply;
 }
 
@@ -226,13 +226,23 @@ HttpReply HttpApi::mcp(const Call& call) {
     guard = std::unique_lock(kept->lock);
     return kept->session;
   };
-  const McpTools tools{
-      .find = [&](const std::string& id) -> Session& {
-        auto found = id.empty() ? sessions_.latest(call.request.client) : sessions_.find(id);
-        if (!found) fail("session_id: {} is unknown; expected one that reset gave", quote(id));
-        return hold(std::move(found));
-      },
-      .begin = [&](const JsonField& arguments) -> Session& { return hold(begin(call, arguments)); }};
+  const McpTools tools{.find = [&](const std::string& id) -> Session& {
+                         auto found = id.empty() ? sessions_.latest(call.request.client) : sessions_.find(id);
+                         if (!found)
+                           fail("session_id: {} is unknown; expected one that reset gave", quote(id));
+                         return hold(std::move(found));
+                       },
+                       .begin = [&](const JsonField& arguments) -> Session& {
+                         std::shared_ptr<SessionStore::Kept> begun;
+                         try {
+                           begun = begin(call, arguments);
+                         } catch (const Refused& refused) {
+                           fail("{}", refused.message);  // goes into the tool's result
+                         }
+                         Session& session = hold(begun);
+                         sessions_.publish(std::move(begun));
+                         return session;
+                       }};
   std::string body = answer_mcp(hub_, request, tools);
   if (kept && kept->session.episode->done()) sessions_.remove(kept->session.id);
   if (body.empty()) return {.status = 202};

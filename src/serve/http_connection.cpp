@@ -66,6 +66,7 @@ class HttpConnection : public Watched, public std::enable_shared_from_this<HttpC
     waiting_ = true;
     const ServerOptions& options = worker_.shared.options;
     stream_.expires_after(duration_of(first ? options.request_seconds : options.keep_alive_seconds));
+    if (buffer_.size() > 0) stream_.expires_after(duration_of(options.request_seconds));
     if (first || buffer_.size() > 0) return read_header();
     // The time for a request begins with its first byte.
     buffer_.reserve(4096);
@@ -103,6 +104,8 @@ class HttpConnection : public Watched, public std::enable_shared_from_this<HttpC
   void refuse(int status, const std::string& message) {
     worker_.shared.hub.metrics.add(Metrics::Count::errors);
     keep_alive_ = false;
+    method_ = target_ = "-";
+    begun_ = Clock::now();
     send({.status = status, .body = R"({"error":)" + json_string(message) + "}"});
   }
 
@@ -113,11 +116,10 @@ class HttpConnection : public Watched, public std::enable_shared_from_this<HttpC
     constexpr std::string_view scheme = "Bearer ";
     const std::string_view given = view_of(request[http::field::authorization]);
     if (given.starts_with(scheme)) return equal_secrets(given.substr(scheme.size()), token);
-    // A browser's WebSocket can't send a header.
-    constexpr std::string_view field = "token=";
-    const std::size_t at = target.find(field);
-    const std::string_view value = at == std::string_view::npos ? "" : target.substr(at + field.size());
-    return equal_secrets(value.substr(0, std::min(value.find('&'), value.size())), token);
+    // A browser's WebSocket, or a page that is typed in, can't send a header.
+    const std::size_t mark = std::min(target.find('?'), target.size());
+    if (target.substr(0, mark) != "/ws" && target.substr(0, mark) != "/web") return false;
+    return equal_secrets(query_value(target.substr(std::min(mark + 1, target.size())), "token"), token);
   }
 
   // A page of another site may not talk to this server through its reader's browser.
@@ -175,7 +177,7 @@ class HttpConnection : public Watched, public std::enable_shared_from_this<HttpC
     stream_.expires_after(duration_of(worker_.shared.options.request_seconds));
     http::async_write(stream_, response_, [self = shared_from_this()](error_code error, std::size_t) {
       if (error) return;
-      if (self->keep_alive_) return self->read(false);
+      if (self->keep_alive_ && !self->stopping_) return self->read(false);
       error_code ignored;
       self->stream_.socket().shutdown(asio::ip::tcp::socket::shutdown_send, ignored);
     });
@@ -183,10 +185,10 @@ class HttpConnection : public Watched, public std::enable_shared_from_this<HttpC
 
   void log(int status, std::size_t bytes) const {
     if (!worker_.shared.options.access_log) return;
-    worker_.shared.log(
-        fmt::format(R"({{"client":{},"method":{},"target":{},"status":{},"bytes":{},"seconds":{:.6f}}})",
-                    json_string(client_), json_string(method_), json_string(target_), status, bytes,
-                    std::chrono::duration<double>(Clock::now() - begun_).count()));
+    worker_.shared.log(fmt::format(
+        R"({{"client":{},"method":{},"target":{},"status":{},"bytes":{},"seconds":{:.6f}}})",
+        json_string(client_), json_string(method_), json_string(target_.substr(0, target_.find('?'))), status,
+        bytes, std::chrono::duration<double>(Clock::now() - begun_).count()));
   }
 
   Worker& worker_;

@@ -6,6 +6,8 @@
 #include <array>
 #include <stdexcept>
 
+#include "fuselage/core/error.h"
+
 namespace fuselage::serve {
 
 Slot::~Slot() {
@@ -34,6 +36,20 @@ void Capacity::give_back(const std::string& client) {
   metrics_.change(Metrics::Open::sessions, -1);
   const auto own = by_client_.find(client);
   if (--own->second == 0) by_client_.erase(own);
+}
+
+void append_hint(Hub& hub, LiveEpisode& episode, std::string& out) {
+  if (!hub.options.oracle) fail("hint: this server gives none; expected one that runs with --oracle");
+  struct Place {
+    explicit Place(std::atomic<int>& c) : count(c), number(++c) {}
+    ~Place() { --count; }
+    std::atomic<int>& count;
+    int number;
+  };
+  const Place place(hub.hints);
+  if (place.number > hub.options.hints_at_once) fail("hint: others are being made; try again");
+  episode.append_hint(out);
+  hub.metrics.add(Metrics::Count::hints);
 }
 
 std::string new_session_id() {

@@ -61,6 +61,7 @@ Started EpisodeMaker::start(const JsonField& fields) {
   const auto family = given(fields, "family");
   const auto task = given(fields, "task");
   const auto graph = given(fields, "graph");
+  if (const auto seed = given(fields, "seed")) seed->integer(0, most_seed);
   bool grid = false;
   if (family) {
     grid = family->string() == "grid";
@@ -100,12 +101,15 @@ Started EpisodeMaker::start_walk(const JsonField& fields) {
   } else if (wants_random(fields)) {
     started.seed = seed_of(fields);
     PythonRandom random(started.seed);
-    const auto ops = given(fields, "num_ops");
-    const auto difficulty = given(fields, "difficulty");
+    // As in the environment one of them alone doesn't count; it must be right all the same.
+    const auto ops_field = given(fields, "num_ops");
+    const auto difficulty_field = given(fields, "difficulty");
+    std::optional<int> ops;
+    std::optional<walk::Difficulty> difficulty;
+    if (ops_field) ops = static_cast<int>(ops_field->integer(1, limits_.max_ops));
+    if (difficulty_field) difficulty = difficulty_of(*difficulty_field);
     if (ops && difficulty) {
-      own(walk::generate({.num_ops = static_cast<int>(ops->integer(1, limits_.max_ops)),
-                          .difficulty = difficulty_of(*difficulty)},
-                         random));
+      own(walk::generate({.num_ops = *ops, .difficulty = *difficulty}, random));
     } else {
       const auto level = given(fields, "curriculum_level");
       own(walk::generate_curriculum(level ? level->number(0, 1) : 0.5, random));

@@ -1,7 +1,6 @@
 #include "fuselage/serve/server.h"
 
 #include <boost/asio/ip/tcp.hpp>
-#include <boost/asio/ip/v6_only.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <thread>
@@ -69,22 +68,37 @@ class Server::Impl {
     poll(stop);
     std::vector<std::jthread> threads;
     for (std::size_t i = 1; i < workers_.size(); ++i)
-      threads.emplace_back([&context = workers_[i]->context] { context.run(); });
-    workers_.front()->context.run();
+      threads.emplace_back([&worker = *workers_[i]] { work(worker); });
+    work(*workers_.front());
   }
 
  private:
+  // A thread that sleeps takes longer to wake up than a step takes. So with few connections, where nothing
+  // else keeps it awake, it looks for the next message for a moment before it sleeps.
+  static void work(Worker& worker) {
+    using Clock = std::chrono::steady_clock;
+    constexpr auto moment = std::chrono::microseconds(100);
+    constexpr std::size_t few = 2;
+    Clock::time_point busy = Clock::now();
+    while (!worker.context.stopped()) {
+      if (worker.context.poll() > 0)
+        busy = Clock::now();
+      else if (worker.connections.empty() || worker.connections.size() > few || Clock::now() - busy > moment)
+        worker.context.run_one();
+    }
+  }
+
   void accept() {
     Worker& worker = *workers_[next_++ % workers_.size()];
     acceptor_->async_accept(worker.context, [this, &worker](error_code error, tcp::socket socket) {
       if (error == asio::error::operation_aborted || !acceptor_->is_open()) return;
       if (!error) welcome(worker, std::move(socket));
-      if (error == asio::error::no_descriptors) return accept_later();
+      if (error && error != asio::error::connection_aborted) return accept_later();
       accept();
     });
   }
 
-  // The process has no more descriptors: others have to go first.
+  // The process has no more descriptors, or the system no more memory: others have to go first.
   void accept_later() {
     const auto timer =
         std::make_shared<asio::steady_timer>(workers_.front()->context, std::chrono::milliseconds(50));

@@ -4,12 +4,10 @@
 
 namespace fuselage::serve {
 
-std::shared_ptr<SessionStore::Kept> SessionStore::add(Session session, const std::string& client) {
-  auto kept = std::make_shared<Kept>(std::move(session), client);
+void SessionStore::publish(std::shared_ptr<Kept> kept) {
   const std::scoped_lock guard(lock_);
-  sessions_[kept->session.id] = kept;
-  latest_[client] = kept->session.id;
-  return kept;
+  latest_[kept->client] = kept->session.id;
+  sessions_[kept->session.id] = std::move(kept);
 }
 
 std::shared_ptr<SessionStore::Kept> SessionStore::find(const std::string& id) {
@@ -31,28 +29,31 @@ std::shared_ptr<SessionStore::Kept> SessionStore::latest(const std::string& clie
   return find(id);
 }
 
+std::shared_ptr<SessionStore::Kept> SessionStore::take(const std::string& id) {
+  const auto found = sessions_.find(id);
+  if (found == sessions_.end()) return nullptr;
+  std::shared_ptr<Kept> taken = std::move(found->second);
+  sessions_.erase(found);
+  const auto latest = latest_.find(taken->client);
+  if (latest != latest_.end() && latest->second == id) latest_.erase(latest);
+  return taken;
+}
+
 bool SessionStore::remove(const std::string& id) {
   std::shared_ptr<Kept> gone;  // freed when the lock is
   const std::scoped_lock guard(lock_);
-  const auto found = sessions_.find(id);
-  if (found == sessions_.end()) return false;
-  gone = std::move(found->second);
-  sessions_.erase(found);
-  const auto latest = latest_.find(gone->client);
-  if (latest != latest_.end() && latest->second == id) latest_.erase(latest);
-  return true;
+  gone = take(id);
+  return gone != nullptr;
 }
 
 std::size_t SessionStore::reap(Clock::time_point since) {
+  std::vector<std::shared_ptr<Kept>> gone;  // freed when the lock is
+  const std::scoped_lock guard(lock_);
   std::vector<std::string> idle;
-  {
-    const std::scoped_lock guard(lock_);
-    for (const auto& [id, kept] : sessions_)
-      if (kept->used < since) idle.push_back(id);
-  }
-  std::size_t freed = 0;
-  for (const std::string& id : idle) freed += remove(id);
-  return freed;
+  for (const auto& [id, kept] : sessions_)
+    if (kept->used < since) idle.push_back(id);
+  for (const std::string& id : idle) gone.push_back(take(id));
+  return gone.size();
 }
 
 std::size_t SessionStore::size() const {

@@ -1,9 +1,11 @@
 #include <fmt/format.h>
 
+#include <chrono>
 #include <iterator>
 #include <span>
 #include <vector>
 
+#include "fuselage/core/error.h"
 #include "fuselage/core/json_append.h"
 #include "fuselage/oracle/graph_values.h"
 #include "fuselage/serve/live_episode.h"
@@ -27,6 +29,8 @@ void append_ids(std::string& out, std::span<const NodeId> ids) {
   }
   out += ']';
 }
+
+constexpr std::uint64_t most_hint_bytes = std::uint64_t{64} << 20;  // of a search's states
 
 // A kernel that is closed.
 struct Closed {
@@ -122,12 +126,18 @@ class WalkLive : public LiveEpisode {
   }
 
   void append_hint(std::string& out) override {
+    if (context_->graph().size() > most_hint_ops)
+      fail("hint: the graph has {} nodes; expected at most {}", context_->graph().size(), most_hint_ops);
     if (!values_) {
       Budget budget;
       budget.steps = options_.hint_steps;
+      budget.bytes = most_hint_bytes;
       values_ = std::make_unique<oracle::GraphValues>(*context_, episode_.rules(), budget);
       start_ = std::make_unique<Episode>(*context_, options_.rules);
     }
+    values_->answer_until(std::chrono::steady_clock::now() +
+                          std::chrono::duration_cast<std::chrono::steady_clock::duration>(
+                              std::chrono::duration<double>(options_.hint_seconds)));
     const oracle::StateLabels labels = values_->labels(episode_);
     double best = labels.value.cycles;
     bool proven = labels.value.proven;

@@ -43,11 +43,13 @@ class WebSocketConnection : public Watched, public std::enable_shared_from_this<
     socket_.read_message_max(worker_.shared.options.most_message_bytes);
     socket_.auto_fragment(false);
     socket_.text(true);
-    // Any frame is a sign of life, a pong too.
+    // A control frame is a sign of life as a whole message is, a pong above all.
     socket_.control_callback([this](websocket::frame_type, beast::string_view) { alive_ = Clock::now(); });
     socket_.async_accept(request_, [self = shared_from_this()](error_code error) {
       self->request_ = {};
-      if (!error) self->read();
+      if (error) return;
+      if (self->stopped_) return self->close(websocket::close_code::going_away);
+      self->read();
     });
   }
 
@@ -55,7 +57,8 @@ class WebSocketConnection : public Watched, public std::enable_shared_from_this<
     const ServerOptions& options = worker_.shared.options;
     const double silent = seconds_since(alive_, now);
     const bool idle = seconds_since(used_, now) > options.hub.idle_seconds;
-    if (silent > 2 * options.ping_seconds || (closing_ && silent > options.grace_seconds)) {
+    const bool unread = writing_ && seconds_since(used_, now) > options.request_seconds;
+    if (unread || silent > 2 * options.ping_seconds || (closing_ && silent > options.grace_seconds)) {
       worker_.shared.hub.metrics.add(Metrics::Count::timeouts);
       cut();
     } else if (idle && !closing_) {
@@ -66,7 +69,10 @@ class WebSocketConnection : public Watched, public std::enable_shared_from_this<
       socket_.async_ping({}, [self = shared_from_this()](error_code) { self->pinging_ = false; });
     }
   }
-  void stop() override { close(websocket::close_code::going_away); }
+  void stop() override {
+    stopped_ = true;
+    close(websocket::close_code::going_away);
+  }
   void cut() override {
     error_code ignored;
     beast::get_lowest_layer(socket_).close(ignored);
@@ -94,7 +100,9 @@ class WebSocketConnection : public Watched, public std::enable_shared_from_this<
     buffer_.consume(buffer_.size());
     worker_.shared.hub.metrics.took(seconds_since(begun, Clock::now()));
     if (!go_on) return close(websocket::close_code::normal);
+    writing_ = true;
     socket_.async_write(asio::buffer(reply_), [self = shared_from_this()](error_code error, std::size_t) {
+      self->writing_ = false;
       if (error) return;
       self->alive_ = Clock::now();
       if (self->reply_.capacity() > kept_reply_bytes) std::string().swap(self->reply_);
@@ -103,7 +111,7 @@ class WebSocketConnection : public Watched, public std::enable_shared_from_this<
   }
 
   void close(websocket::close_code code) {
-    if (std::exchange(closing_, true) || !socket_.is_open()) return;
+    if (!socket_.is_open() || std::exchange(closing_, true)) return;
     alive_ = Clock::now();
     socket_.async_close(code, [self = shared_from_this()](error_code) {});
   }
@@ -116,6 +124,8 @@ class WebSocketConnection : public Watched, public std::enable_shared_from_this<
   beast::flat_buffer buffer_;
   std::string reply_;
   bool pinging_ = false;
+  bool writing_ = false;  // since used_
+  bool stopped_ = false;
   bool closing_ = false;
   std::uint64_t messages_ = 0;
   Clock::time_point begun_ = Clock::now();

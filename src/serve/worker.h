@@ -36,7 +36,6 @@ struct Shared {
   Hub hub;
   HttpApi api;
   ConnectionCount connections;
-  std::atomic<bool> stopping = false;
 
   void log(const std::string& line) const {
     if (options.access_log) options.access_log(line);

@@ -10,8 +10,10 @@
 // V and G are proven by the exact engine, each once.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "fuselage/core/budget.h"
@@ -38,10 +40,17 @@ class GraphValues {
   Value value(const walk::Episode& episode);
   StateLabels labels(const walk::Episode& episode);
 
+  // From now on a question that isn't answered by then ends in an Error; what was found stays. For who
+  // answers strangers.
+  void answer_until(std::chrono::steady_clock::time_point deadline) { deadline_ = deadline; }
+
   std::uint64_t searches() const { return searches_; }
 
  private:
   struct Memory;
+
+  // Of the next search: what is left until the deadline. Error if nothing is.
+  Budget allowed() const;
 
   bool is_cut_off(const walk::Episode& episode) const;
   Value closed(int position, std::span<const NodeId> resident);
@@ -51,6 +60,7 @@ class GraphValues {
   const walk::EpisodeContext& context_;
   walk::Rules rules_;
   Budget budget_;
+  std::optional<std::chrono::steady_clock::time_point> deadline_;
   walk::WalkProblem problem_;
   std::unique_ptr<Memory> memory_;
   walk::Episode after_;   // scratch: after an action

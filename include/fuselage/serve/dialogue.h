@@ -33,8 +33,8 @@ class Dialogue {
   struct Refused;
 
   bool answer_message(std::string_view message, std::string& reply);
-  Session& begin_session(const JsonField& fields);
-  void reset(const JsonField& fields, std::string& reply);
+  Session& begin_session(const JsonField& fields, std::size_t number);
+  void reset(const JsonField& fields, std::size_t number, std::string& reply);
   void step(const JsonField& fields, Session& session, std::string& reply);
   void steps(const JsonField& fields, Session& session, std::string& reply);
   void state(const Session& session, std::string& reply);
@@ -46,6 +46,7 @@ class Dialogue {
   void end(std::string& reply) const;
   std::size_t number_of(const JsonField& message) const;
   Session& session_of(const JsonField& message);
+  Session& session_at(std::size_t number);
   Slot take_slot();
 
   Hub& hub_;

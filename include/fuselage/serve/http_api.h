@@ -26,13 +26,16 @@ struct HttpReply {
   std::string body = {};
 };
 
+// The value of a query's field ("a=1&b=2"); empty if it isn't there. Escapes are left as they are: ids,
+// dialects and tokens have none.
+std::string query_value(std::string_view query, std::string_view key);
+
 class HttpApi {
  public:
   explicit HttpApi(Hub& hub);
   HttpReply answer(const HttpRequest& request);
   // Frees sessions that have been idle for too long.
   void reap();
-  SessionStore& sessions() { return sessions_; }
 
  private:
   struct Call;

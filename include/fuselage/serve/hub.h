@@ -19,7 +19,9 @@ struct HubOptions {
   std::size_t capacity = 4'096;    // sessions, at most
   std::size_t per_client = 4'096;  // of them, of one address
   std::size_t most_batch = 1'000;  // actions of one `steps` message
-  double idle_seconds = 600;       // a session that nobody uses for so long is freed
+  std::size_t most_reply_bytes = std::size_t{16} << 20;
+  int hints_at_once = 1;      // so that some threads always go on
+  double idle_seconds = 600;  // a session that nobody uses for so long is freed
   std::string version;
   std::uint64_t seed = 0;  // of graphs for which a client names none
 };
@@ -68,6 +70,11 @@ struct Hub {
   Metrics metrics;
   Capacity capacity;
   EpisodeMaker maker;
+  std::atomic<int> hints = 0;  // being made
 };
+
+// Appends the hint of an episode. Error if the server gives none, if too many are being made, and if this one
+// takes too long.
+void append_hint(Hub& hub, LiveEpisode& episode, std::string& out);
 
 }  // namespace fuselage::serve

@@ -20,6 +20,8 @@ struct StepReply {
   bool read = true;  // false: the command can't be read, and used no step
 };
 
+inline constexpr int most_hint_ops = 128;  // of a graph or problem of which hints are given
+
 class LiveEpisode {
  public:
   virtual ~LiveEpisode() = default;
@@ -32,8 +34,9 @@ class LiveEpisode {
   virtual void append_info(std::string& out) const = 0;
   // The whole state for debugging, as members of a JSON object without its braces.
   virtual void append_state(std::string& out) const = 0;
-  // Optimal answers, what each answer is worth, and the regret so far: members of a JSON object. Grid: of
-  // kernels, by the best completions found. Error where nothing is known.
+  // It holds up whoever waits for the same thread, so it is for graphs that are small enough. Optimal
+  // answers, what each answer is worth, and the regret so far: members of a JSON object. Grid: of kernels, by
+  // the best completions found. Error where nothing is known.
   virtual void append_hint(std::string& out) = 0;
 
   virtual int steps() const = 0;
@@ -46,7 +49,8 @@ struct WalkEpisodeOptions {
   walk::EpisodeOptions rules = {};
   // Of the reward of a step, for the part of fast memory that is held after it; 0: the environment's reward.
   double retention_cost = 0;
-  std::uint64_t hint_steps = 1'000'000;  // kernels priced, at most, of one search of a hint
+  std::uint64_t hint_steps = 200'000;  // kernels priced, at most, of one search of a hint
+  double hint_seconds = 2;             // that a hint may take
 };
 std::unique_ptr<LiveEpisode> live_episode(std::shared_ptr<const walk::EpisodeContext> context,
                                           const WalkEpisodeOptions& options);

@@ -19,7 +19,7 @@ namespace fuselage::serve {
 struct ResetLimits {
   int max_ops = 1'000;                    // of a graph that a client sends or asks for
   walk::Rules rules = walk::Rules::seed;  // of walk episodes, unless the client says which
-  std::uint64_t hint_steps = 1'000'000;
+  std::uint64_t hint_steps = 200'000;
 };
 
 struct Started {

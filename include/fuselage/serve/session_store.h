@@ -24,8 +24,8 @@ class SessionStore {
     Clock::time_point used = Clock::now();
   };
 
-  // Also becomes the client's latest.
-  std::shared_ptr<Kept> add(Session session, const std::string& client);
+  // From now on others find it; it also becomes its client's latest.
+  void publish(std::shared_ptr<Kept> kept);
   // Null if there is none.
   std::shared_ptr<Kept> find(const std::string& id);
   // The latest that the client began, for requests that name none; null if there is none.
@@ -36,6 +36,8 @@ class SessionStore {
   std::size_t size() const;
 
  private:
+  std::shared_ptr<Kept> take(const std::string& id);  // lock_ is held
+
   mutable std::mutex lock_;
   std::unordered_map<std::string, std::shared_ptr<Kept>> sessions_;
   std::unordered_map<std::string, std::string> latest_;  // ids by client
