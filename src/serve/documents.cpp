@@ -117,6 +117,7 @@ std::string openapi(const std::string& version, bool oracle) {
       {"/metadata", "get", "Name, description and version", ""},
       {"/metrics", "get", "Counts, as Prometheus reads them", ""},
       {"/mcp", "post", "Model Context Protocol, JSON-RPC 2.0", "JsonRpc"},
+      {"/ws", "get", "A WebSocket: reset, step, steps, state, clone, hint, close, mcp", ""},
       {"/web", "get", "A page to play and watch an episode", ""}};
   if (oracle)
     paths.push_back({"/hint/{session_id}", "get", "Optimal actions, and what each action is worth", ""});
