@@ -124,15 +124,12 @@ TEST_F(ServeHostile, a_peer_that_answers_no_ping_is_dead) {
 
 TEST_F(ServeHostile, ids_are_only_looked_up) {
   start();
-  Http http(port());
-  for (const char* target : {"/state/../../etc/passwd", "/state/%2e%2e%2fetc", "/state/", "/step/x/y", "//",
-                             "/state/\x01", "/web/../run", "/session"}) {
-    const Reply reply = http.request("GET", target);
-    EXPECT_TRUE(reply.status == 404 || reply.status == 400 || reply.status == 405)
-        << target << " " << reply.status;
-    if (reply.status == 400) return;
-  }
-  EXPECT_EQ(http.request("GET", "/state/" + std::string(10'000, 'a')).status, 404);
+  for (const std::string& target :
+       {std::string("/state/../../etc/passwd"), std::string("/state/%2e%2e%2fetc"), std::string("/state/"),
+        std::string("/step/x/y"), std::string("//"), std::string("/web/../run"), std::string("/session"),
+        "/state/" + std::string(10'000, 'a')})
+    EXPECT_EQ(Http(port()).request("GET", target).status, 404) << target.substr(0, 40);
+  EXPECT_EQ(Http(port()).request("GET", "/state/\x01").status, 400) << "no HTTP";
 }
 
 TEST_F(ServeHostile, steps_after_the_end_change_nothing) {

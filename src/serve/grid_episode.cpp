@@ -8,20 +8,10 @@
 #include "fuselage/grid/episode.h"
 #include "fuselage/oracle/grid_hint.h"
 #include "fuselage/serve/live_episode.h"
+#include "json_parts.h"
 
 namespace fuselage::serve {
 namespace {
-
-template <class Ids>
-void append_ids(std::string& out, const Ids& ids) {
-  out += '[';
-  bool first = true;
-  for (const auto id : ids) {
-    fmt::format_to(std::back_inserter(out), "{}{}", first ? "" : ",", id);
-    first = false;
-  }
-  out += ']';
-}
 
 class GridLive : public LiveEpisode {
  public:

@@ -10,6 +10,7 @@
 #include "fuselage/oracle/graph_values.h"
 #include "fuselage/serve/live_episode.h"
 #include "fuselage/walk/answer.h"
+#include "json_parts.h"
 
 namespace fuselage::serve {
 namespace {
@@ -19,15 +20,6 @@ using walk::Episode;
 template <class Integer>
 void append_integer(std::string& out, Integer value) {
   fmt::format_to(std::back_inserter(out), "{}", value);
-}
-
-void append_ids(std::string& out, std::span<const NodeId> ids) {
-  out += '[';
-  for (std::size_t i = 0; i < ids.size(); ++i) {
-    if (i > 0) out += ',';
-    append_integer(out, ids[i]);
-  }
-  out += ']';
 }
 
 constexpr std::uint64_t most_hint_bytes = std::uint64_t{64} << 20;  // of a search's states
