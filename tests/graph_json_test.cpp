@@ -10,7 +10,6 @@
 #include "error_of.h"
 #include "fuselage/core/files.h"
 #include "fuselage/grid/fusionops.h"
-#include "fuselage/grid/fusionops.h"
 
 namespace fuselage {
 namespace {
@@ -128,6 +127,20 @@ TEST(GraphJson, WritesOneNodePerLine) {
   const std::string line = workload_to_json_line(workload);
   EXPECT_EQ(std::count(line.begin(), line.end(), '\n'), 1);
   EXPECT_EQ(line.back(), '\n');
+}
+
+TEST(GraphJson, KeepsTheNamesOfNodes) {
+  const std::string odd = R"("name": "</script> \"q\" \u202e\n")";
+  const std::string text = graph_text(node0 + "," + node1);
+  EXPECT_TRUE(read_workloads(text, "g.json")[0].node_names.empty());
+  std::string named = text;
+  named.insert(named.find("\"id\": 1"), odd + ", ");
+  const Workload workload = std::move(read_workloads(named, "g.json")[0]);
+  EXPECT_EQ(workload.node_names, (std::vector<std::string>{"", "</script> \"q\" \u202e\n"}));
+  for (const std::string& written : {workload_to_json(workload), workload_to_json_line(workload)})
+    EXPECT_EQ(read_workloads(written, "g.json")[0].node_names, workload.node_names);
+  named.replace(named.find(odd), odd.size(), "\"name\": 3");
+  EXPECT_THAT(read_error(named), StartsWith("g.json: nodes[1].name: 3 "));
 }
 
 TEST(GraphJson, ReadsTheShippedFiles) {

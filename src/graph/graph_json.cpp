@@ -11,8 +11,8 @@ namespace {
 
 constexpr std::int64_t max_int64 = std::numeric_limits<std::int64_t>::max();
 
-constexpr std::array<std::string_view, 6> node_fields = {"id",     "op",    "shape",
-                                                         "inputs", "flops", "output_bytes"};
+constexpr std::array<std::string_view, 7> node_fields = {"id",    "op",           "shape", "inputs",
+                                                         "flops", "output_bytes", "name"};
 constexpr std::array<std::string_view, 2> graph_fields = {"nodes", "hardware"};
 constexpr std::array<std::string_view, 3> named_graph_fields = {"name", "nodes", "hardware"};
 constexpr std::array<std::string_view, 8> task_fields = {
@@ -86,6 +86,19 @@ std::vector<Node> read_nodes(const JsonField& field) {
   return nodes;
 }
 
+// By id; empty if no node has one. The nodes have been read, so that their ids are good.
+std::vector<std::string> read_node_names(const JsonField& field) {
+  const std::size_t count = field.array_size();
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < count; ++i) {
+    const JsonField node = field.element(i);
+    if (!node.has("name")) continue;
+    names.resize(count);
+    names[static_cast<std::size_t>(node.required("id").integer(0))] = node.required("name").string();
+  }
+  return names;
+}
+
 // Only cycles are left for the graph itself to find.
 Graph make_graph(const JsonField& at, std::vector<Node> nodes) {
   try {
@@ -103,7 +116,8 @@ Workload read_graph_of_fields(const JsonField& at, std::string name, const std::
   if (given) hardware = given;
   return {.name = std::move(name),
           .graph = make_graph(at, read_nodes(at.required("nodes"))),
-          .hardware = *hardware};
+          .hardware = *hardware,
+          .node_names = read_node_names(at.required("nodes"))};
 }
 
 // Forms (a) and (b).

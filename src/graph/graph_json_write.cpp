@@ -4,20 +4,24 @@
 namespace fuselage {
 namespace {
 
-std::string node_to_json(const Graph& graph, NodeId id) {
-  const Node& node = graph.node(id);
-  return fmt::format(
-      R"({{"id": {}, "op": "{}", "shape": [{}, {}], "inputs": [{}], "flops": {}, "output_bytes": {}}})", id,
+std::string node_to_json(const Workload& workload, NodeId id) {
+  const Node& node = workload.graph.node(id);
+  std::string text = fmt::format(
+      R"({{"id": {}, "op": "{}", "shape": [{}, {}], "inputs": [{}], "flops": {}, "output_bytes": {})", id,
       name(node.op), node.height, node.width, fmt::join(node.inputs, ", "), json_number(node.flops),
       node.output_bytes);
+  if (!workload.node_names.empty() && !workload.node_names[static_cast<std::size_t>(id)].empty())
+    text += fmt::format(R"(, "name": {})", json_string(workload.node_names[static_cast<std::size_t>(id)]));
+  return text + '}';
 }
 
-std::string nodes_to_json(const Graph& graph, std::string_view before_each, std::string_view before_end) {
+std::string nodes_to_json(const Workload& workload, std::string_view before_each,
+                          std::string_view before_end) {
   std::string text = "[";
-  for (NodeId id = 0; id < graph.size(); ++id) {
+  for (NodeId id = 0; id < workload.graph.size(); ++id) {
     text += id == 0 ? "" : ",";
     text += before_each;
-    text += node_to_json(graph, id);
+    text += node_to_json(workload, id);
   }
   text += before_end;
   return text + "]";
@@ -29,10 +33,9 @@ std::string name_field(const Workload& workload, std::string_view indent, std::s
 }
 
 std::string graph_fields_to_json(const Workload& workload, std::string_view indent) {
-  return fmt::format(
-      "{0}  \"nodes\": {1},\n{0}  \"hardware\": {2}\n", indent,
-      nodes_to_json(workload.graph, fmt::format("\n{}    ", indent), fmt::format("\n{}  ", indent)),
-      hardware_to_json(workload.hardware));
+  return fmt::format("{0}  \"nodes\": {1},\n{0}  \"hardware\": {2}\n", indent,
+                     nodes_to_json(workload, fmt::format("\n{}    ", indent), fmt::format("\n{}  ", indent)),
+                     hardware_to_json(workload.hardware));
 }
 
 }  // namespace
@@ -42,9 +45,8 @@ std::string workload_to_json(const Workload& workload) {
 }
 
 std::string workload_to_json_line(const Workload& workload) {
-  const Graph& graph = workload.graph;
   return fmt::format("{{{}\"nodes\": {}, \"hardware\": {}}}\n", name_field(workload, "", " "),
-                     nodes_to_json(graph, "", ""), hardware_to_json(workload.hardware));
+                     nodes_to_json(workload, "", ""), hardware_to_json(workload.hardware));
 }
 
 std::string graph_to_json(const Workload& workload, std::string_view indent) {

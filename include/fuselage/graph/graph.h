@@ -74,6 +74,9 @@ struct Workload {
   std::string name;
   Graph graph;
   Hardware hardware;
+  // What the user calls the nodes, for drawings: any text, one per node, empty where there is none. No
+  // schedule, price or key depends on it. An empty list: none has a name.
+  std::vector<std::string> node_names = {};
 };
 
 }  // namespace fuselage

@@ -31,8 +31,8 @@ std::vector<Workload> read_workloads(std::string_view text, const std::string& s
                                      const std::optional<Hardware>& hardware = std::nullopt);
 
 // Reads {"nodes": [...], "hardware": {...}} within a larger file. A node is {id, op, shape: [height, width],
-// inputs} with flops (cycles) and output_bytes if they don't follow from op and shape. Ids number the nodes
-// from 0; the file may list them in any order.
+// inputs} with flops (cycles) and output_bytes if they don't follow from op and shape, and with a name (any
+// text) if it has one. Ids number the nodes from 0; the file may list them in any order.
 Workload read_graph(const JsonField& graph, std::string name,
                     const std::optional<Hardware>& hardware = std::nullopt);
 
