@@ -4,13 +4,12 @@
 
 #include <algorithm>
 #include <array>
-#include <numeric>
 #include <optional>
 #include <set>
 #include <span>
 #include <vector>
 
-#include "fuselage/grid/kernel_cost.h"
+#include "fuselage/oracle/grid_limits.h"
 #include "table.h"
 #include "units.h"
 
@@ -18,6 +17,11 @@ namespace fuselage::cli {
 namespace {
 
 using nlohmann::ordered_json;
+using oracle::Limit;
+using oracle::limit_names;
+using oracle::limit_of;
+using oracle::memory_time;
+using oracle::working_set_share;
 
 struct Row {
   const grid::Machine& machine;
@@ -36,24 +40,6 @@ std::vector<Row> rows_of(const grid::Machine& machine, const grid::PlanFile& fil
   return rows;
 }
 
-double memory_time(const grid::KernelReport& report, const grid::Machine& machine) {
-  return report.transferred / machine.bandwidth;
-}
-
-// Which side takes longer, in every iteration; both: each in some.
-enum class Limit : std::uint8_t { compute, memory, both };
-constexpr std::array<std::string_view, 3> limit_names = {"compute", "memory", "both"};
-
-Limit limit_of(const grid::KernelReport& report, const grid::Machine& machine) {
-  const double memory = memory_time(report, machine);
-  if (report.latency > std::max(report.compute, memory) * (1 + 1e-9)) return Limit::both;
-  return memory > report.compute ? Limit::memory : Limit::compute;
-}
-
-double working_set_share(const grid::KernelReport& report, const grid::Machine& machine) {
-  return static_cast<double>(report.working_set) / static_cast<double>(machine.capacity);
-}
-
 // Whole numbers, as long as a double holds them.
 std::string elements(double count) {
   constexpr double most = 1e15;
@@ -68,25 +54,9 @@ std::string ids_text(const std::vector<Id>& ids) {
   return fmt::format("{},... ({} in all)", fmt::join(ids.begin(), ids.begin() + most, ","), ids.size());
 }
 
-// Columns of the grid if the tiles run in this order, a line and back.
-std::optional<std::int64_t> snake_columns(const std::vector<std::int64_t>& order, grid::Traversal snake) {
-  const auto tiles = static_cast<std::int64_t>(order.size());
-  std::size_t turn = 1;
-  while (turn < order.size() && order[turn] == static_cast<std::int64_t>(turn)) ++turn;
-  const std::int64_t columns =
-      snake == grid::Traversal::row_snake ? static_cast<std::int64_t>(turn) : order[1];
-  if (columns < 1 || tiles % columns != 0) return std::nullopt;
-  return tile_order(snake, tiles / columns, columns) == order ? std::optional(columns) : std::nullopt;
-}
-
 std::string traversal_text(const std::optional<std::vector<std::int64_t>>& order) {
-  if (!order) return "raster";
-  std::vector<std::int64_t> raster(order->size());
-  std::iota(raster.begin(), raster.end(), 0);
-  if (*order == raster) return "raster";
-  if (snake_columns(*order, grid::Traversal::row_snake)) return "snake by rows";
-  if (snake_columns(*order, grid::Traversal::column_snake)) return "snake by columns";
-  return ids_text(*order);
+  const auto known = oracle::traversal_name(order);
+  return known ? std::string(*known) : ids_text(*order);
 }
 
 // ---- columns
@@ -127,7 +97,7 @@ constexpr ColumnOf latency_column = {"latency", Align::right,
                                      [](const Row& row) { return cycles(row.report.latency); }};
 constexpr ColumnOf bound_column = {"bound", Align::left, [](const Row& row) {
                                      const Limit limit = limit_of(row.report, row.machine);
-                                     return std::string(limit_names[static_cast<std::size_t>(limit)]);
+                                     return std::string(name(limit));
                                    }};
 constexpr ColumnOf working_set_column = {"working set", Align::right,
                                          [](const Row& row) { return grouped(row.report.working_set); }};
@@ -223,7 +193,7 @@ ordered_json kernel_json(const Row& row) {
                        {"k_steps", report.k_steps},
                        {"compute", report.compute},
                        {"memory", memory_time(report, row.machine)},
-                       {"bound", limit_names[static_cast<std::size_t>(limit_of(report, row.machine))]},
+                       {"bound", name(limit_of(report, row.machine))},
                        {"transferred", report.transferred},
                        {"loaded", report.loaded()},
                        {"stored", report.stored},

@@ -18,11 +18,6 @@ using nlohmann::ordered_json;
 constexpr std::size_t longest_list = 24;  // characters of a cell before it is cut
 constexpr std::size_t longest_ops = 32;
 
-std::string_view bound_of(const KernelReport& report) {
-  if (report.fallback) return "fallback";
-  return report.memory_cycles > report.compute_cycles ? "memory" : "compute";
-}
-
 std::int64_t bytes_of(const Graph& graph, const std::vector<NodeId>& tensors) {
   std::int64_t sum = 0;
   for (NodeId id : tensors) sum = detail::add_bytes(sum, graph.bytes(id));
@@ -163,6 +158,11 @@ ordered_json kernel_json(const Graph& graph, const Hardware& hardware, const wal
 }
 
 }  // namespace
+
+std::string_view bound_of(const KernelReport& report) {
+  if (report.fallback) return "fallback";
+  return report.memory_cycles > report.compute_cycles ? "memory" : "compute";
+}
 
 std::string explain_table(const Graph& graph, const Hardware& hardware, const walk::Plan& plan,
                           const Simulation& simulation) {

@@ -54,7 +54,8 @@ walk::Plan singles(const Graph& graph) {
 }
 
 Baselines baselines_of(const Workload& workload, const walk::RunTable& runs, Rules rules) {
-  const auto& [name, graph, hardware] = workload;
+  const Graph& graph = workload.graph;
+  const Hardware& hardware = workload.hardware;
   Baselines both;
   if (rules == Rules::physical) {
     if (auto greedy = walk::greedy_physical(graph, hardware, runs)) {

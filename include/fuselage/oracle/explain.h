@@ -5,12 +5,16 @@
 
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 
 #include "fuselage/graph/graph.h"
 #include "fuselage/oracle/simulate.h"
 #include "fuselage/walk/plan.h"
 
 namespace fuselage::oracle {
+
+// "compute", "memory", or "fallback": its members ran alone.
+std::string_view bound_of(const KernelReport& report);
 
 // One row a kernel that was priced and one of totals, columns aligned, cycles with two decimals, bytes whole;
 // after an illegal plan a last line names its fault. `simulation` is what simulate() said of `plan`.

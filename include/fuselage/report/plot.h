@@ -1,0 +1,61 @@
+// What a plot shows, before it is drawn: numbers and the words beside them. Each kind of table has a function
+// (plot_kinds.h) that reads it into one of these; how it looks is decided once, in gnuplot.h, for all of them.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace fuselage::report {
+
+struct PlotAxis {
+  std::string label = {};  // with the unit
+  bool log = false;
+  // Of a logarithmic axis: what is less, zero included, is drawn here, and the tick here says so.
+  std::optional<double> floor = {};
+};
+
+struct PlotPoint {
+  double x = 0;
+  double y = 0;
+  std::optional<double> low = {};  // an interval around y: both or none
+  std::optional<double> high = {};
+};
+
+enum class PlotMark : std::uint8_t {
+  lines,      // from point to point; the intervals are a band
+  steps,      // a value counts until the next; the intervals are a band
+  points,     // on their own
+  bars,       // side by side for each category, with their values
+  estimates,  // a dot and its interval in a row for each category, values to the right
+};
+
+struct PlotSeries {
+  std::string name = {};
+  std::vector<PlotPoint> points = {};
+};
+
+// One of several drawings side by side. Series of the same name look alike in all of them.
+struct PlotPanel {
+  std::string title = {};
+  std::vector<PlotSeries> series = {};
+};
+
+struct Plot {
+  std::string title = {};
+  std::string note = {};  // one line below: what the values are means of, what the bands are
+  PlotMark mark = PlotMark::lines;
+  PlotAxis x = {};
+  PlotAxis y = {};
+  std::vector<std::string> categories = {};  // of bars and estimates, whose x is a place in this list
+  std::vector<PlotPanel> panels = {};
+};
+
+// Error for a plot that can't be drawn: nothing in it, more than can be told apart, values that no axis has.
+void check(const Plot& plot);
+
+// The same numbers as CSV: panel, series, x (or the category's name), y, low, high.
+std::string plot_data(const Plot& plot);
+
+}  // namespace fuselage::report
