@@ -46,9 +46,9 @@ ScoreTable parse_scores(std::string_view text, const std::string& source) {
                               .scores = std::vector<std::vector<double>>(table.rankers.size())});
     ScoredGroup& group = table.groups[place->second];
     if (weight != group.weight)
-      csv.refuse(row, *columns.weight,
-                 fmt::format("{}, as in the rows of group {} before", json_number(group.weight),
-                             quote(group.name)));
+      csv.refuse(
+          row, *columns.weight,
+          fmt::format("{}, as in the rows of group {} before", json_number(group.weight), quote(group.name)));
     group.costs.push_back(csv.positive_number(row, columns.cost));
     for (std::size_t r = 0; r < columns.scores.size(); ++r)
       group.scores[r].push_back(csv.number(row, columns.scores[r]));

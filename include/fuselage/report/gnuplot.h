@@ -13,7 +13,7 @@
 namespace fuselage::report {
 
 struct PlotSize {
-  int width = 800;  // pixels
+  int width = 800;                 // pixels
   std::optional<int> height = {};  // default: by what there is to show
 };
 
@@ -25,8 +25,8 @@ struct GnuplotScript {
 
 GnuplotScript gnuplot_script(const Plot& plot, const PlotSize& size);
 
-// An SVG document: the same bytes for the same plot, size and version of gnuplot. Error as check(plot), and if
-// gnuplot is not installed.
+// An SVG document: the same bytes for the same plot, size and version of gnuplot. Error as check(plot), and
+// if gnuplot is not installed.
 std::string plot_svg(const Plot& plot, const PlotSize& size);
 
 }  // namespace fuselage::report

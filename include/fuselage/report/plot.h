@@ -1,5 +1,6 @@
 // What a plot shows, before it is drawn: numbers and the words beside them. Each kind of table has a function
-// (plot_kinds.h) that reads it into one of these; how it looks is decided once, in gnuplot.h, for all of them.
+// (plot_kinds.h) that reads it into one of these; how it looks is decided once, in gnuplot.h, for all of
+// them.
 #pragma once
 
 #include <cstdint>

@@ -1,0 +1,121 @@
+#include "plot_scale.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace fuselage::report {
+namespace {
+
+// The least of 1, 2, 2.5, 5 and 10 times a power of ten that is not below `least`.
+double nice_step(double least) {
+  const double power = std::pow(10, std::floor(std::log10(least)));
+  for (const double factor : {1.0, 2.0, 2.5, 5.0})
+    if (factor * power >= least * (1 - 1e-9)) return factor * power;
+  return 10 * power;
+}
+
+// With as many digits as tell it from its neighbour, `step` away.
+std::string label_of(double value, double step) {
+  if (std::abs(value) < step * 1e-6) return "0";
+  const double size = std::abs(value);
+  const auto [unit, suffix] = size < 1e4    ? std::pair(1.0, "")
+                              : size < 1e6  ? std::pair(1e3, "k")
+                              : size < 1e9  ? std::pair(1e6, "M")
+                              : size < 1e12 ? std::pair(1e9, "G")
+                                            : std::pair(1.0, "");
+  const int digits = static_cast<int>(std::ceil(std::log10(size / step) - 1e-9)) + 2;
+  return fmt::format("{:.{}g}{}", value / unit, std::clamp(digits, 4, 15), suffix);
+}
+
+std::vector<Tick> linear_ticks(double low, double high, double step) {
+  std::vector<Tick> ticks;
+  const double first = std::ceil(low / step - 1e-6);
+  for (int i = 0; i < 100; ++i) {
+    const double at = (first + i) * step;
+    if (at > high + 1e-6 * step) break;
+    ticks.push_back({.at = at, .label = label_of(at, step)});
+  }
+  return ticks;
+}
+
+Scale linear_scale(const Extent& extent) {
+  double low = extent.low;
+  double high = extent.high;
+  if (extent.from_zero) {
+    low = std::min(low, 0.0);
+    high = std::max(high, 0.0);
+  }
+  const double size = std::max(std::abs(low), std::abs(high));
+  if (high - low <= 1e-9 * size) {  // one value, or none that differ visibly
+    const double room = size > 0 ? 0.05 * size : 0.5;
+    low -= extent.from_zero && low == 0 ? 0 : room;
+    high += extent.from_zero && high == 0 && size > 0 ? 0 : room;
+  }
+  const double step = nice_step((high - low) / extent.ticks);
+  if (extent.to_ticks) {
+    low = std::floor(low / step + 1e-6) * step;
+    high = std::ceil(high / step - 1e-6) * step;
+  } else {
+    const double room = 0.02 * (high - low);
+    low -= room;
+    high += room;
+  }
+  return {.low = low, .high = high, .ticks = linear_ticks(low, high, step)};
+}
+
+void add_small_ticks(std::vector<Tick>& ticks, double decade, double low, double high) {
+  for (int digit = 2; digit <= 9; ++digit) {
+    const double at = digit * decade;
+    if (at >= low && at <= high) ticks.push_back({.at = at});
+  }
+}
+
+// Powers of ten, every so many if there are more than fit; 2 and 5 times as well if there are few.
+std::vector<Tick> log_ticks(double low, double high, int wanted) {
+  const int first = static_cast<int>(std::floor(std::log10(low) + 1e-9));
+  const int last = static_cast<int>(std::ceil(std::log10(high) - 1e-9));
+  const int every = std::max(1, (last - first + wanted - 1) / std::max(1, wanted));
+  const bool few = std::log10(high / low) < 2.2;
+  std::vector<Tick> ticks;
+  for (int power = first; power <= last; ++power) {
+    const double decade = std::pow(10, power);
+    for (const double factor : {1.0, 2.0, 5.0}) {
+      const double at = factor * decade;
+      const bool labelled = factor == 1 ? (power - first) % every == 0 : few;
+      if (labelled && at >= low * (1 - 1e-9) && at <= high * (1 + 1e-9))
+        ticks.push_back({.at = at, .label = label_of(at, at)});
+    }
+    if (!few && last - first <= 8) add_small_ticks(ticks, decade, low, high);
+  }
+  return ticks;
+}
+
+Scale log_scale(const Extent& extent) {
+  double low = extent.floor ? *extent.floor : extent.low;
+  double high = std::max(extent.high, low);
+  if (high / low < 1.1) {
+    low /= extent.floor ? 1 : 1.5;
+    high *= extent.floor ? 10 : 1.5;
+  } else {
+    low /= extent.floor ? 1 : 1.1;
+    high *= 1.1;
+  }
+  Scale scale{.low = low, .high = high, .ticks = {}};
+  scale.ticks = high / low < 2 ? linear_ticks(low, high, nice_step((high - low) / extent.ticks))
+                               : log_ticks(low, high, extent.ticks);
+  if (extent.floor)
+    for (Tick& tick : scale.ticks)
+      if (tick.at <= *extent.floor * (1 + 1e-9)) tick.label = "\u2264 " + tick.label;
+  return scale;
+}
+
+}  // namespace
+
+Scale scale_of(const Extent& extent) {
+  return extent.log ? log_scale(extent) : linear_scale(extent);
+}
+
+}  // namespace fuselage::report
