@@ -1,16 +1,15 @@
 // Figures as people read them: thousands apart, units said. Programs get theirs from --json, unrounded.
 #pragma once
 
-#include <cstdint>
 #include <optional>
 #include <string>
 
+#include "fuselage/core/figures.h"
+
 namespace fuselage::cli {
 
-std::string grouped(std::int64_t count);  // "12,345"
-std::string grouped(std::uint64_t count);
-// Two decimals, "1,910,476.16"; figures beyond 1e15 have an exponent.
-std::string cycles(double value);
+using fuselage::cycles;
+using fuselage::grouped;
 std::string cycles(const std::optional<double>& value);  // "-" for none
 // A fraction in percent without the sign: 0.0573 is "5.73".
 std::string percent(double fraction);

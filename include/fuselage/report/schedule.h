@@ -1,6 +1,7 @@
-// A plan of either family as what there is to see: ops and tensors, kernels with what they read, hold, move and
-// take, and when. All drawings, tables and traces are made of this and of nothing else, so that they can't
-// disagree; the figures are those of the judges (oracle/simulate.h, grid/evaluate.h), as `explain` prints them.
+// A plan of either family as what there is to see: ops and tensors, kernels with what they read, hold, move
+// and take, and when. All drawings, tables and traces are made of this and of nothing else, so that they
+// can't disagree; the figures are those of the judges (oracle/simulate.h, grid/evaluate.h), as `explain`
+// prints them.
 #pragma once
 
 #include <array>
@@ -19,10 +20,10 @@ using OpId = std::int32_t;
 using TensorId = std::int32_t;
 
 struct Op {
-  std::string kind;                // "matmul"
-  std::string name = {};           // what the user calls it, any text; often empty
-  std::string shape = {};          // "256 x 256": height x width of its (first) output, elements
-  std::vector<TensorId> inputs;    // each once
+  std::string kind;              // "matmul"
+  std::string name = {};         // what the user calls it, any text; often empty
+  std::string shape = {};        // "256 x 256": height x width of its (first) output, elements
+  std::vector<TensorId> inputs;  // each once
   std::vector<TensorId> outputs;
 };
 
@@ -56,7 +57,7 @@ struct Kernel {
   std::string tile;            // "128", "256 x 256 x 64" (w x h x k)
   std::string traversal = {};  // of a grid plan: "raster", "snake by rows", ...
   std::vector<TensorId> retain = {};
-  std::vector<TensorId> loads = {};   // read from slow memory; after a fallback once for every member
+  std::vector<TensorId> loads = {};  // read from slow memory; after a fallback once for every member
   std::vector<TensorId> stores = {};
   double loaded = 0;  // sizes
   double stored = 0;
@@ -69,9 +70,9 @@ struct Kernel {
   double end = 0;
   std::string bound;  // "compute", "memory"; walk: "fallback"; grid: "both"
   std::int64_t working_set = 0;
-  double working_set_share = 0;       // of the capacity
-  std::vector<TensorId> held = {};    // tensors in fast memory from its start or to its end, ascending
-  std::int64_t held_size = 0;         // of these, at most the working set
+  double working_set_share = 0;     // of the capacity
+  std::vector<TensorId> held = {};  // tensors in fast memory from its start or to its end, ascending
+  std::int64_t held_size = 0;       // of these, at most the working set
 };
 
 struct Fault {
