@@ -64,7 +64,8 @@ class Writer {
   double across(double x) const { return x / layout_.width; }
   double up(double y) const { return 1 - y / layout_.height; }
   std::string at(double x, double y) const { return fmt::format("screen {:.6f},{:.6f}", across(x), up(y)); }
-  bool is_line() const { return plot_.mark == PlotMark::lines || plot_.mark == PlotMark::steps; }
+  bool is_steps() const { return plot_.mark == PlotMark::steps || plot_.mark == PlotMark::front; }
+  bool is_line() const { return plot_.mark == PlotMark::lines || is_steps(); }
 
   void begin() {
     line("set encoding utf8");
@@ -155,15 +156,19 @@ class Writer {
     line("set {}tics {} scale 0,0 ({})", axis, slant, ticks);
   }
 
-  // Numbers only; a datablock a curve, named by its place in the panel.
+  // Numbers only; a datablock a curve, and one for a band that has corners.
   void add_data(const PlotPanel& panel) {
     for (std::size_t s = 0; s < panel.series.size(); ++s) {
-      line("$d{} << END", s);
       const std::vector<PlotPoint>& points = panel.series[s].points;
       const double shift = shift_of(layout_.place_of(panel.series[s].name));
+      line("$d{} << END", s);
+      for (const PlotPoint& point : points) add_point(point, point.x + shift);
+      line("END");
+      if (!is_steps() || !has_band(panel.series[s])) continue;
+      line("$b{} << END", s);
       for (std::size_t i = 0; i < points.size(); ++i) {
-        if (plot_.mark == PlotMark::steps && i > 0) add_point(points[i - 1], points[i].x);
-        add_point(points[i], points[i].x + shift);
+        if (i > 0) add_point(points[i - 1], points[i].x);
+        add_point(points[i], points[i].x);
       }
       line("END");
     }
@@ -196,10 +201,11 @@ class Writer {
     for (std::size_t s = 0; s < panel.series.size(); ++s)
       if (is_line() && has_band(panel.series[s]))
         add(panel.series[s],
-            fmt::format("$d{} using 1:3:4 with filledcurves fc {} fs transparent solid 0.16 noborder", s,
-                        style_of(layout_.place_of(panel.series[s].name)).color));
+            fmt::format("${}{} using 1:3:4 with filledcurves fc {} fs transparent solid 0.16 noborder",
+                        is_steps() ? 'b' : 'd', s, style_of(layout_.place_of(panel.series[s].name)).color));
     for (std::size_t s = 0; s < panel.series.size(); ++s)
-      if (!panel.series[s].points.empty()) add(panel.series[s], curve(panel.series[s], s));
+      for (const std::string& how : ways(panel.series[s]))
+        add(panel.series[s], fmt::format("$d{} {}", s, how));
     if (plot_.mark == PlotMark::bars) {
       add_bar_labels(panel, placed);
       line("set arrow from graph 0, first 0 to graph 1, first 0 nohead lw 1 lc rgb '#777777' front");
@@ -213,25 +219,25 @@ class Writer {
                        [](const PlotPoint& point) { return point.low && point.high; });
   }
 
-  std::string curve(const PlotSeries& series, std::size_t data) const {
+  // How a curve is drawn: gnuplot's words, for each thing that is drawn of it.
+  std::vector<std::string> ways(const PlotSeries& series) const {
+    if (series.points.empty()) return {};
     const Style style = style_of(layout_.place_of(series.name));
-    switch (plot_.mark) {
-      case PlotMark::bars:
-        return fmt::format("$d{} using 1:2:({}) with boxes fc {}", data, slot() * 0.94, style.color);
-      case PlotMark::estimates:
-        return fmt::format("$d{} using 2:1:3:4 with xerrorbars pt {} ps 0.6 lw 1.5 lc {}", data, style.shape,
-                           style.color);
-      case PlotMark::points:
-        return fmt::format("$d{} using 1:2 with points pt {} ps 0.9 lc {}", data, style.shape, style.color);
-      case PlotMark::steps:
-      case PlotMark::lines:
-        break;
-    }
-    const bool marked = plot_.mark == PlotMark::lines && series.points.size() <= marked_points;
-    const bool dot = series.points.size() == 1;
-    return fmt::format("$d{} using 1:2 with {} lw 2 lc {} dt {}{}", data,
-                       marked || dot ? "linespoints" : "lines", style.color, style.dash,
-                       marked || dot ? fmt::format(" pt {} ps 0.5", style.shape) : std::string());
+    const auto dots = [&](double size) {
+      return fmt::format("using 1:2 with points pt {} ps {} lc {}", style.shape, size, style.color);
+    };
+    if (plot_.mark == PlotMark::bars)
+      return {fmt::format("using 1:2:({}) with boxes fc {}", slot() * 0.94, style.color)};
+    if (plot_.mark == PlotMark::estimates)
+      return {
+          fmt::format("using 2:1:3:4 with xerrorbars pt {} ps 0.6 lw 1.5 lc {}", style.shape, style.color)};
+    if (plot_.mark == PlotMark::points) return {dots(0.9)};
+    if (series.points.size() == 1) return {dots(0.7)};
+    std::vector<std::string> both = {fmt::format("using 1:2 with {} lw 2 lc {} dt {}",
+                                                 is_steps() ? "steps" : "lines", style.color, style.dash)};
+    const bool few = plot_.mark == PlotMark::lines && series.points.size() <= marked_points;
+    if (few || plot_.mark == PlotMark::front) both.push_back(dots(0.5));
+    return both;
   }
 
   // Above the bar, or below what goes down; none if they would run into each other.

@@ -93,22 +93,20 @@ std::vector<Tick> log_ticks(double low, double high, int wanted) {
   return ticks;
 }
 
+// What is below the floor is drawn there.
 Scale log_scale(const Extent& extent) {
-  double low = extent.floor ? *extent.floor : extent.low;
-  double high = std::max(extent.high, low);
-  if (high / low < 1.1) {
-    low /= extent.floor ? 1 : 1.5;
-    high *= extent.floor ? 10 : 1.5;
-  } else {
-    low /= extent.floor ? 1 : 1.1;
-    high *= 1.1;
-  }
+  const bool has_less = extent.floor && extent.low < *extent.floor;
+  const double least = has_less ? *extent.floor : extent.low;
+  const double most = std::max(extent.high, least);
+  const double room = most / least < 1.1 ? 1.5 : 1.1;
+  const double low = has_less ? least : least / room;
+  const double high = has_less && room > 1.1 ? 10 * most : most * room;
   Scale scale{.low = low, .high = high, .ticks = {}};
   scale.ticks = high / low < 2 ? linear_ticks(low, high, nice_step((high - low) / extent.ticks))
                                : log_ticks(low, high, extent.ticks);
-  if (extent.floor)
+  if (has_less)
     for (Tick& tick : scale.ticks)
-      if (tick.at <= *extent.floor * (1 + 1e-9)) tick.label = "\u2264 " + tick.label;
+      if (tick.at <= least * (1 + 1e-9)) tick.label = "\u2264 " + tick.label;
   return scale;
 }
 

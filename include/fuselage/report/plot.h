@@ -27,6 +27,7 @@ struct PlotPoint {
 enum class PlotMark : std::uint8_t {
   lines,      // from point to point; the intervals are a band
   steps,      // a value counts until the next; the intervals are a band
+  front,      // steps with a dot at each point
   points,     // on their own
   bars,       // side by side for each category, with their values
   estimates,  // a dot and its interval in a row for each category, values to the right

@@ -1,0 +1,198 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "fuselage/core/error.h"
+#include "fuselage/search/outcome.h"
+#include "plot_tables.h"
+
+namespace fuselage::report {
+namespace {
+
+constexpr double least_gap = 0.01;        // percent; less is drawn at the bottom
+constexpr std::size_t most_points = 600;  // of a curve; of more events, the last of every so many
+constexpr double none = std::numeric_limits<double>::infinity();
+
+struct Event {
+  double x = 0;  // steps or seconds
+  std::size_t graph = 0;
+  double incumbent = none;
+  double lower_bound = 0;
+};
+
+struct Log {
+  std::string name = {};
+  std::vector<std::string> graphs = {};  // by number
+  std::vector<Event> events = {};        // of a graph in order of time
+};
+
+Event read_event(const JsonField& line, bool by_seconds) {
+  const JsonField x = line.required(by_seconds ? "seconds" : "steps");
+  const JsonField incumbent = line.required("incumbent");
+  const JsonField bound = line.required("lower_bound");
+  return {.x = x.number(0),
+          .incumbent = incumbent.is_null() ? none : incumbent.number(),
+          .lower_bound = bound.is_null() ? -none : bound.number()};
+}
+
+Log read_log(const PlotInput& file, bool by_seconds) {
+  Log log{.name = file.name};
+  std::map<std::string, std::size_t> places;
+  std::size_t number = 0;
+  for (std::size_t at = 0; at < file.text.size();) {
+    const std::size_t end = std::min(file.text.find('\n', at), file.text.size());
+    const std::string_view text = std::string_view(file.text).substr(at, end - at);
+    at = end + 1;
+    ++number;
+    if (text.find_first_not_of(" \t\r") == std::string_view::npos) continue;
+    const std::string source = fmt::format("{}: line {}", file.source, number);
+    const Json json = parse_json(text, file.source, {.object_only = true, .first_line = number});
+    const JsonField line(json, source);
+    Event event = read_event(line, by_seconds);
+    const JsonField graph = line.required("graph");
+    const auto [place, is_new] = places.emplace(graph.string(), log.graphs.size());
+    if (is_new) log.graphs.push_back(place->first);
+    event.graph = place->second;
+    log.events.push_back(event);
+  }
+  return log;
+}
+
+std::map<std::string, double> best_of(const std::vector<Log>& logs) {
+  std::map<std::string, double> best;
+  for (const Log& log : logs)
+    for (const Event& event : log.events) {
+      const auto place = best.emplace(log.graphs[event.graph], none).first;
+      place->second = std::min(place->second, event.incumbent);
+    }
+  return best;
+}
+
+// In percent; infinite while there is no plan.
+double gap_of(const Event& event, const std::optional<double>& best) {
+  if (event.incumbent == none) return none;
+  return 100 * (best ? event.incumbent / *best - 1 : search::gap(event.incumbent, event.lower_bound));
+}
+
+std::optional<double> finite(double value) {
+  return std::isfinite(value) ? std::optional(value) : std::nullopt;
+}
+
+// What the graphs' gaps are after each event, or, of very many, after the last of every so many.
+std::vector<PlotPoint> curve_of(const Log& log, const std::map<std::string, double>* best) {
+  std::vector<Event> events = log.events;
+  std::stable_sort(events.begin(), events.end(), [](const Event& a, const Event& b) { return a.x < b.x; });
+  std::vector<double> gaps(log.graphs.size(), none);
+  std::vector<PlotPoint> points;
+  const std::size_t every = 1 + events.size() / most_points;
+  for (std::size_t i = 0; i < events.size(); ++i) {
+    const Event& event = events[i];
+    gaps[event.graph] = gap_of(event, best ? std::optional(best->at(log.graphs[event.graph])) : std::nullopt);
+    const bool is_last = i + 1 == events.size();
+    if (!is_last && (events[i + 1].x == event.x || (i + 1) % every != 0)) continue;
+    std::vector<double> sorted = gaps;
+    std::sort(sorted.begin(), sorted.end());
+    const Quartiles now = quartiles_of(sorted);
+    if (!std::isfinite(now.median)) continue;
+    PlotPoint point{.x = event.x, .y = now.median};
+    if (log.graphs.size() > 1) {
+      point.low = now.low;
+      point.high = finite(now.high).value_or(now.median);
+    }
+    const bool same = !points.empty() && points.back().y == point.y && points.back().low == point.low &&
+                      points.back().high == point.high;
+    if (!same || is_last) points.push_back(point);
+  }
+  return points;
+}
+
+// Steps that begin at 0 have no place on a logarithmic axis; they are drawn where the others begin.
+double floor_of(const Plot& plot) {
+  double least = none;
+  double most = 0;
+  for (const PlotPanel& panel : plot.panels)
+    for (const PlotSeries& series : panel.series)
+      for (const PlotPoint& point : series.points) {
+        if (point.x > 0) least = std::min(least, point.x);
+        most = std::max(most, point.x);
+      }
+  if (most == 0) return 1;
+  return std::pow(10, std::floor(std::log10(std::max(least, most * 1e-7)) + 1e-9));
+}
+
+Plot begin_plot(const ConvergenceOptions& options) {
+  return {.title = options.above_best ? "How far above the best plan" : "Gap between plan and bound",
+          .x = {.label = options.by_seconds ? "seconds" : "steps (kernels priced)", .log = true},
+          .y = {.label = options.above_best ? "above the best plan found, %" : "gap to the proven bound, %",
+                .log = true,
+                .floor = least_gap}};
+}
+
+Plot plot_logs(std::span<const PlotInput> files, const ConvergenceOptions& options) {
+  std::vector<Log> logs;
+  std::set<std::string> graphs;
+  for (const PlotInput& file : files) {
+    logs.push_back(read_log(file, options.by_seconds));
+    graphs.insert(logs.back().graphs.begin(), logs.back().graphs.end());
+  }
+  const std::map<std::string, double> best = best_of(logs);
+  Plot plot = begin_plot(options);
+  plot.mark = PlotMark::steps;
+  plot.note = graphs.size() == 1
+                  ? *graphs.begin()
+                  : fmt::format("Median over {} graphs; the bands are the quartiles.", graphs.size());
+  PlotPanel& panel = panel_of(plot, "");
+  for (std::size_t i = 0; i < logs.size(); ++i) {
+    std::vector<PlotPoint> points = curve_of(logs[i], options.above_best ? &best : nullptr);
+    if (points.empty())
+      fail("{}: no plan was found for half of the graphs; expected a log with incumbents", files[i].source);
+    panel.series.push_back({.name = logs[i].name, .points = std::move(points)});
+  }
+  plot.x.floor = floor_of(plot);
+  return plot;
+}
+
+void add_table(Plot& plot, const PlotInput& file, const ConvergenceOptions& options, bool only_one) {
+  const CsvTable table(file.text, file.source, "engine,steps,gap_percent,ms");
+  const std::size_t engine = table.column("engine");
+  const std::size_t x = table.column(options.by_seconds ? "ms" : "steps");
+  const std::size_t gap = table.column(options.above_best ? "above_best_percent" : "gap_percent");
+  const auto rules = table.find("rules");
+  for (const CsvRow* row : rows_where(table, options.where)) {
+    const auto value = optional_number(table, *row, gap);
+    if (!value) continue;
+    const std::string name =
+        only_one ? row->fields[engine] : fmt::format("{}, {}", row->fields[engine], file.name);
+    PlotPanel& panel = panel_of(plot, rules ? row->fields[*rules] : std::string());
+    series_of(panel, name)
+        .points.push_back({.x = table.number(*row, x) / (options.by_seconds ? 1e3 : 1.0), .y = *value});
+  }
+}
+
+Plot plot_tables(std::span<const PlotInput> files, const ConvergenceOptions& options) {
+  Plot plot = begin_plot(options);
+  plot.mark = PlotMark::points;
+  plot.note = "Where each engine ended.";
+  for (const PlotInput& file : files) add_table(plot, file, options, files.size() == 1);
+  plot.x.floor = floor_of(plot);
+  return plot;
+}
+
+}  // namespace
+
+Plot convergence_plot(std::span<const PlotInput> files, const ConvergenceOptions& options) {
+  const auto logs =
+      std::count_if(files.begin(), files.end(), [](const auto& file) { return is_json(file.text); });
+  if (logs == 0) return plot_tables(files, options);
+  if (logs != static_cast<std::ptrdiff_t>(files.size()))
+    fail("convergence: some files are logs and some are tables; expected one or the other");
+  if (!options.where.empty()) fail("--where: is about tables; expected no such option with logs");
+  return plot_logs(files, options);
+}
+
+}  // namespace fuselage::report

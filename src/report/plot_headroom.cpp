@@ -1,0 +1,140 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "fuselage/core/error.h"
+#include "plot_tables.h"
+
+namespace fuselage::report {
+namespace {
+
+constexpr double score_scale = 0.2;  // the improvement that the environment scores as 1
+
+// Names of rule sets are few and short.
+std::string listed(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + quote(name);
+  return text;
+}
+
+class HeadroomPlot {
+ public:
+  explicit HeadroomPlot(const HeadroomOptions& options) : rules_(options.rules) {
+    plot_.mark = PlotMark::bars;
+    plot_.title = "What can be gained over greedy";
+    plot_.y.label = "improvement over greedy, %";
+    plot_.panels.emplace_back();
+  }
+
+  void add(const PlotInput& file) {
+    const Json json = parse_json(file.text, file.source, {.object_only = true});
+    const JsonField document(json, file.source);
+    const JsonField results = document.required("results");
+    for (std::size_t i = 0; i < results.array_size(); ++i) {
+      const JsonField task = results.element(i);
+      if (task.has("engines"))
+        add_grid(task);
+      else if (task.has("rules"))
+        add_walk(task);
+      else
+        task.refuse("has neither rules nor engines; expected what 'fuselage headroom --json' writes");
+    }
+  }
+
+  Plot take() && {
+    plot_.note = rules_ ? fmt::format("Rules {}.", *rules_) : std::string();
+    if (published_) plot_.note += " 3B, 8B: published scores of language models.";
+    if (unproven_) plot_.note += " Not every optimum is proven: then the best plan found.";
+    return std::move(plot_);
+  }
+
+ private:
+  void add_walk(const JsonField& task) {
+    const JsonField all = task.required("rules");
+    if (all.array_size() == 0) return;  // a graph that was refused
+    const std::size_t place = place_of(all);
+    const JsonField rules = all.element(place);
+    const JsonField best_constant = rules.required("best_constant");
+    const JsonField policies = rules.required("policies");
+    const JsonField optimum = rules.required("optimum");
+    const std::size_t category = category_of(plot_, task.required("name").string());
+    add_policy(category, policies, best_constant.string(), "best constant action");
+    add_policy(category, policies, "heuristic", "heuristic");
+    const JsonField published = task.required("published");
+    if (!published.is_null()) {
+      published_ = true;
+      add_bar(category, "3B", score_scale * number_at(published, "score_3b"));
+      add_bar(category, "8B", score_scale * number_at(published, "score_8b"));
+    }
+    const JsonField gain = optimum.required("improvement");
+    if (!gain.is_null()) add_bar(category, "optimum", gain.number());
+    unproven_ = unproven_ || optimum.required("proof").string() != "optimal";
+  }
+
+  static double number_at(const JsonField& object, std::string_view key) {
+    const JsonField field = object.required(key);
+    return field.number();
+  }
+
+  // Of the rule set that is asked for, or of the first.
+  std::size_t place_of(const JsonField& all) {
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < all.array_size(); ++i) {
+      const JsonField one = all.element(i);
+      names.push_back(one.required("rules").string());
+      if (!rules_) rules_ = names.back();
+      if (names.back() == *rules_) return i;
+    }
+    all.refuse(
+        fmt::format("has no rule set {}; expected --rules to be one of {}", quote(*rules_), listed(names)));
+  }
+
+  void add_policy(std::size_t category, const JsonField& policies, const std::string& name,
+                  const char* series) {
+    for (std::size_t i = 0; i < policies.array_size(); ++i) {
+      const JsonField policy = policies.element(i);
+      if (policy.required("name").string() != name) continue;
+      const JsonField gain = policy.required("improvement");
+      if (!gain.is_null()) add_bar(category, series, gain.number());
+    }
+  }
+
+  void add_grid(const JsonField& task) {
+    const JsonField rules = task.required("rules");
+    if (!rules_) rules_ = rules.string();
+    if (rules.string() != *rules_) return;
+    const JsonField error = task.required("error");
+    if (!error.is_null()) return;
+    const double greedy = number_at(task, "greedy_latency");
+    const std::size_t category = category_of(plot_, task.required("name").string());
+    const JsonField engines = task.required("engines");
+    for (std::size_t i = 0; i < engines.array_size(); ++i) {
+      const JsonField engine = engines.element(i);
+      const JsonField latency = engine.required("latency");
+      if (!latency.is_null())
+        add_bar(category, engine.required("engine").string(), 1 - latency.number() / greedy);
+    }
+    add_bar(category, "lower bound", 1 - number_at(task, "lower_bound") / greedy);
+  }
+
+  void add_bar(std::size_t category, std::string_view series, double share) {
+    series_of(plot_.panels.front(), series)
+        .points.push_back({.x = static_cast<double>(category), .y = 100 * share});
+  }
+
+  Plot plot_;
+  std::optional<std::string> rules_;
+  bool published_ = false;
+  bool unproven_ = false;
+};
+
+}  // namespace
+
+Plot headroom_plot(std::span<const PlotInput> files, const HeadroomOptions& options) {
+  HeadroomPlot plot(options);
+  for (const PlotInput& file : files) plot.add(file);
+  return std::move(plot).take();
+}
+
+}  // namespace fuselage::report

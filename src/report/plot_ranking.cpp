@@ -1,0 +1,131 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include "fuselage/core/error.h"
+#include "plot_tables.h"
+
+namespace fuselage::report {
+namespace {
+
+struct Metric {
+  std::string_view name;
+  std::string_view label;
+  double scale = 1;
+  bool less_is_better = false;
+};
+
+// Those of `rank-eval`.
+constexpr std::array<Metric, 6> metrics = {{
+    {"pairwise", "pairs in the right order, share"},
+    {"tau", "Kendall's tau-b"},
+    {"top_1", "top-1: best cost / cost of the first choice"},
+    {"top_5", "top-5: best cost / best of the first five"},
+    {"regret", "regret: how much dearer the first choice is, %", 100, true},
+    {"ndcg_5", "NDCG@5"},
+}};
+
+const Metric& metric_of(const std::string& name) {
+  for (const Metric& metric : metrics)
+    if (metric.name == name) return metric;
+  std::string names;
+  for (const Metric& metric : metrics) names += fmt::format("{}{}", names.empty() ? "" : ", ", metric.name);
+  fail("--metric: {} is unknown; expected one of {}", quote(name), names);
+}
+
+PlotPoint estimate(std::size_t category, const Metric& metric, double value, double low, double high) {
+  return {.x = static_cast<double>(category),
+          .y = metric.scale * value,
+          .low = metric.scale * low,
+          .high = metric.scale * high};
+}
+
+void add_json(Plot& plot, const PlotInput& file, const std::vector<Metric>& wanted) {
+  const Json json = parse_json(file.text, file.source, {.object_only = true});
+  const JsonField document(json, file.source);
+  const JsonField rankers = document.required("rankers");
+  for (std::size_t r = 0; r < rankers.array_size(); ++r) {
+    const JsonField ranker = rankers.element(r);
+    const JsonField figures = ranker.required("figures");
+    const std::size_t category = category_of(plot, ranker.required("ranker").string());
+    for (std::size_t m = 0; m < wanted.size(); ++m) {
+      const JsonField figure = figures.required(wanted[m].name);
+      const JsonField value = figure.required("value");
+      const JsonField low = figure.required("low");
+      const JsonField high = figure.required("high");
+      series_of(plot.panels[m], file.name)
+          .points.push_back(estimate(category, wanted[m], value.number(), low.number(), high.number()));
+    }
+  }
+}
+
+void add_table(Plot& plot, const PlotInput& file, const std::vector<Metric>& wanted,
+               std::vector<Condition> where, bool only_one) {
+  const CsvTable table(file.text, file.source, "set,ranker,metric,mean,low,high");
+  const bool says_schedules =
+      std::any_of(where.begin(), where.end(), [](const Condition& c) { return c.column == "schedules"; });
+  if (table.find("schedules") && !says_schedules) where.push_back({.column = "schedules", .value = "all"});
+  const std::size_t ranker = table.column("ranker");
+  const std::size_t metric = table.column("metric");
+  const std::array<std::size_t, 3> figures = {table.column("mean"), table.column("low"),
+                                              table.column("high")};
+  const auto set = table.find("set");
+  for (const CsvRow* row : rows_where(table, where)) {
+    const auto found = std::find_if(wanted.begin(), wanted.end(),
+                                    [&](const Metric& m) { return m.name == row->fields[metric]; });
+    if (found == wanted.end()) continue;
+    std::string name = set ? row->fields[*set] : file.name;
+    if (set && !only_one) name += ", " + file.name;
+    series_of(plot.panels[static_cast<std::size_t>(found - wanted.begin())], name)
+        .points.push_back(estimate(category_of(plot, row->fields[ranker]), *found,
+                                   table.number(*row, figures[0]), table.number(*row, figures[1]),
+                                   table.number(*row, figures[2])));
+  }
+}
+
+// The best of the first series of the first panel on top; who is not in it goes last.
+void sort_categories(Plot& plot, const Metric& metric) {
+  if (plot.panels.front().series.empty()) return;
+  const double sign = metric.less_is_better ? 1 : -1;
+  std::vector<double> keys(plot.categories.size(), std::numeric_limits<double>::infinity());
+  for (const PlotPoint& point : plot.panels.front().series.front().points)
+    keys[static_cast<std::size_t>(point.x)] = sign * point.y;
+  std::vector<std::size_t> order(keys.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return keys[a] < keys[b]; });
+  std::vector<std::string> categories;
+  std::vector<double> places(order.size());
+  for (const std::size_t i : order) {
+    places[i] = static_cast<double>(categories.size());
+    categories.push_back(plot.categories[i]);
+  }
+  plot.categories = std::move(categories);
+  for (PlotPanel& panel : plot.panels)
+    for (PlotSeries& series : panel.series)
+      for (PlotPoint& point : series.points) point.x = places[static_cast<std::size_t>(point.x)];
+}
+
+}  // namespace
+
+Plot ranking_plot(std::span<const PlotInput> files, const RankingOptions& options) {
+  std::vector<Metric> wanted;
+  for (const std::string& name : options.metrics) wanted.push_back(metric_of(name));
+  Plot plot{.title = "Who ranks best?", .note = "Means with 95 % intervals.", .mark = PlotMark::estimates};
+  for (const Metric& metric : wanted)
+    plot.panels.push_back({.title = wanted.size() > 1 ? std::string(metric.label) : std::string()});
+  if (wanted.size() == 1) plot.y.label = wanted.front().label;
+  for (const PlotInput& file : files) {
+    if (is_json(file.text))
+      add_json(plot, file, wanted);
+    else
+      add_table(plot, file, wanted, options.where, files.size() == 1);
+  }
+  sort_categories(plot, wanted.front());
+  return plot;
+}
+
+}  // namespace fuselage::report

@@ -1,0 +1,107 @@
+#include "plot_tables.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "fuselage/core/error.h"
+
+namespace fuselage::report {
+namespace {
+
+// A few values of the column, for messages.
+std::string values_of(const CsvTable& table, std::size_t column) {
+  constexpr std::size_t most = 8;
+  std::vector<std::string> values;
+  for (const CsvRow& row : table.rows()) {
+    const std::string value = quote(row.fields[column]);
+    if (std::find(values.begin(), values.end(), value) != values.end()) continue;
+    values.push_back(values.size() == most ? "..." : value);
+    if (values.size() > most) break;
+  }
+  std::string text;
+  for (const std::string& value : values) text += (text.empty() ? "" : ", ") + value;
+  return text;
+}
+
+struct Wanted {
+  std::set<std::string> any = {};
+  std::set<std::string> none = {};
+  bool holds(const std::string& value) const {
+    return (any.empty() || any.contains(value)) && !none.contains(value);
+  }
+};
+
+std::map<std::size_t, Wanted> wanted_of(const CsvTable& table, const std::vector<Condition>& where) {
+  std::map<std::size_t, Wanted> wanted;
+  for (const Condition& condition : where) {
+    const std::size_t column = table.column(condition.column);
+    const bool known = std::any_of(table.rows().begin(), table.rows().end(),
+                                   [&](const CsvRow& row) { return row.fields[column] == condition.value; });
+    if (!known)
+      fail("{}: no row has {} in column {}; expected one of {}", table.source(), quote(condition.value),
+           quote(condition.column), values_of(table, column));
+    (condition.excludes ? wanted[column].none : wanted[column].any).insert(condition.value);
+  }
+  return wanted;
+}
+
+double quantile(std::span<const double> sorted, double part) {
+  const double place = part * static_cast<double>(sorted.size() - 1);
+  const auto below = static_cast<std::size_t>(place);
+  const double rest = place - static_cast<double>(below);
+  if (rest == 0) return sorted[below];
+  if (std::isinf(sorted[below + 1])) return sorted[below + 1];
+  return sorted[below] + rest * (sorted[below + 1] - sorted[below]);
+}
+
+}  // namespace
+
+std::vector<const CsvRow*> rows_where(const CsvTable& table, const std::vector<Condition>& where) {
+  if (table.rows().empty())
+    fail("{}: has no rows after its first line; expected some to draw", table.source());
+  const std::map<std::size_t, Wanted> wanted = wanted_of(table, where);
+  std::vector<const CsvRow*> rows;
+  for (const CsvRow& row : table.rows())
+    if (std::all_of(wanted.begin(), wanted.end(),
+                    [&](const auto& entry) { return entry.second.holds(row.fields[entry.first]); }))
+      rows.push_back(&row);
+  if (rows.empty()) fail("{}: no row has all that is asked for; expected some to draw", table.source());
+  return rows;
+}
+
+std::optional<double> optional_number(const CsvTable& table, const CsvRow& row, std::size_t column) {
+  if (row.fields[column].empty()) return std::nullopt;
+  return table.number(row, column);
+}
+
+PlotPanel& panel_of(Plot& plot, std::string_view title) {
+  for (PlotPanel& panel : plot.panels)
+    if (panel.title == title) return panel;
+  return plot.panels.emplace_back(PlotPanel{.title = std::string(title)});
+}
+
+PlotSeries& series_of(PlotPanel& panel, std::string_view name) {
+  for (PlotSeries& series : panel.series)
+    if (series.name == name) return series;
+  return panel.series.emplace_back(PlotSeries{.name = std::string(name)});
+}
+
+std::size_t category_of(Plot& plot, std::string_view name) {
+  const auto found = std::find(plot.categories.begin(), plot.categories.end(), name);
+  const auto place = static_cast<std::size_t>(found - plot.categories.begin());
+  if (found == plot.categories.end()) plot.categories.emplace_back(name);
+  return place;
+}
+
+bool is_json(std::string_view text) {
+  const std::size_t first = text.find_first_not_of(" \t\r\n");
+  return first != std::string_view::npos && (text[first] == '{' || text[first] == '[');
+}
+
+Quartiles quartiles_of(std::span<const double> sorted) {
+  return {.low = quantile(sorted, 0.25), .median = quantile(sorted, 0.5), .high = quantile(sorted, 0.75)};
+}
+
+}  // namespace fuselage::report

@@ -1,0 +1,37 @@
+// What the kinds of plots have in common: rows of a table that count, and curves that are found by name.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "fuselage/core/csv.h"
+#include "fuselage/core/json.h"
+#include "fuselage/report/plot_kinds.h"
+
+namespace fuselage::report {
+
+// Error if a column is not there, or if none are left.
+std::vector<const CsvRow*> rows_where(const CsvTable& table, const std::vector<Condition>& where);
+
+// Empty cells are none.
+std::optional<double> optional_number(const CsvTable& table, const CsvRow& row, std::size_t column);
+
+// The one of that title or name, made at the end if there is none.
+PlotPanel& panel_of(Plot& plot, std::string_view title);
+PlotSeries& series_of(PlotPanel& panel, std::string_view name);
+std::size_t category_of(Plot& plot, std::string_view name);
+
+// Does the text begin as JSON does, rather than as CSV?
+bool is_json(std::string_view text);
+
+// The middle of sorted values, and what a quarter and three quarters of them lie below, linearly between two.
+struct Quartiles {
+  double low = 0;
+  double median = 0;
+  double high = 0;
+};
+Quartiles quartiles_of(std::span<const double> sorted);
+
+}  // namespace fuselage::report
