@@ -29,7 +29,7 @@ function comparison_of(graph, views, entry, reference) {
   const rows = entry.segments.map(segment => segment_row(view, best, segment, entry, most));
   const keys = entry.segments.map(segment => [segment.ops[0], segment.kernels[0], segment.reference_kernels[0], segment.changes.join(), segment.worth, segment.worth]);
   const total = html("tr", {}, html("th", { scope: "row", colspan: 4 }, "sum"), html("td", { class: "n" }, signed_time(d3.sum(entry.segments, segment => segment.worth))), html("td", {}));
-  const table = sortable_table(columns, rows, keys, `Stretches that differ, in ${time}; a positive worth is time that the fastest plan saves.`, total);
+  const table = sortable_table(columns, rows, keys, `Stretches that differ, in ${time}; a positive worth is time that the fastest plan saves.`, total, { column: 4, up: false });
   block.append(scroll_frame(table, "What differs"));
   return block;
 }
@@ -38,7 +38,7 @@ const signed_time = x => (x > 0 ? "+" : "") + time_text(x);
 const kernel_range = ([first, count]) => (count === 0 ? "-" : count === 1 ? String(first) : `${first}-${first + count - 1}`);
 
 function segment_row(view, best, segment, entry, most) {
-  const worth = segment.worth, wide = 7 * Math.abs(worth) / most;
+  const worth = segment.worth, wide = 5 * Math.abs(worth) / most;
   const bar = html("span", { class: `worth ${worth >= 0 ? "loss" : "win"}`, "aria-hidden": "true" });
   bar.style.width = `${wide.toFixed(2)}rem`;
   const share = entry.difference ? percent_text(worth / entry.difference) : "";

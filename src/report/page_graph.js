@@ -1,19 +1,20 @@
 // The graph of a plan: the drawing of ops, where a kernel can be folded in place, and the overview, a box a kernel.
-// Elements are made once; panning and zooming set one attribute, and classes say what is legible at a zoom.
+// Boxes and edges are made once; panning and zooming set one attribute and a class that says what is legible. Labels
+// are what costs time at every zoom: those of a kernel are made when it first comes into sight, and are there while it is.
 
 const many_ops = 150;      // from here on the overview comes first
-const legible_from = 0.55; // zoom from which labels of 11 px are shown
-const head_height = 16;
+// What is legible from which zoom on: all labels of 11 px; one of 20 px a box; a number a kernel; nothing.
+const zoom_levels = [["near", 0.65], ["middle", 0.36], ["far", 0.17], ["tiny", 0]];
 
-function append_graph(parent, view) {
+function append_graph(parent, view, beside) {
   const { graph, plan } = view;
   const note = "Drag to pan. Ctrl and the wheel zoom; after a click into the drawing the wheel alone does. A kernel's header folds it.";
   const { bar, body } = view_panel_in(parent, view, "drawing", "Graph", note);
-  if (!plan.drawing || !plan.overview || !plan.kernels.length) {
+  if (!plan.drawing && !plan.overview) {
     body.append(html("p", { class: "note" }, "There is no drawing of this plan."));
     return;
   }
-  const canvas = make_canvas(view, body);
+  const canvas = make_canvas(view, body, beside);
   const buttons = [
     tool("Overview", () => canvas.use("overview")),
     tool("All ops", () => { canvas.use("detail"); canvas.unfold(); }),
@@ -24,8 +25,12 @@ function append_graph(parent, view) {
   buttons[1].title = "Expand all: every op, in its kernel";
   canvas.on_use = name => buttons.slice(0, 2).forEach((button, i) => button.setAttribute("aria-pressed", String((i === 0) === (name === "overview"))));
   bar.append(html("span", { class: "buttons", role: "group", "aria-label": "Drawing" }, ...buttons));
-  canvas.use(graph.ops.length > many_ops ? "overview" : "detail");
+  buttons[0].hidden = !plan.overview;
+  buttons[1].hidden = !plan.drawing;
+  canvas.use(first_drawing(graph, plan));
 }
+
+const first_drawing = (graph, plan) => (plan.overview && (!plan.drawing || graph.ops.length > many_ops) ? "overview" : "detail");
 
 function view_panel_in(parent, ...rest) {
   const made = view_panel(...rest);
@@ -40,7 +45,7 @@ function tool(text, act, label) {
   return button;
 }
 
-function make_canvas(view, body) {
+function make_canvas(view, body, beside) {
   const { graph, plan } = view;
   const picture = svg("svg", { class: "canvas", tabindex: -1, role: "group", "aria-label": drawing_words(graph, plan) });
   const moved = svg("g");
@@ -56,7 +61,7 @@ function make_canvas(view, body) {
   canvas.unfold = () => Array.from(canvas.folded).forEach(k => fold(canvas, k, false));
   draw_to_width(body, width => {
     canvas.width = width;
-    canvas.height = canvas_height(view, width);
+    canvas.height = canvas_height(view, width, beside);
     set_attributes(picture, { width, height: canvas.height, viewBox: `0 0 ${width} ${canvas.height}` });
     if (canvas.shown) canvas.fit(true);
   });
@@ -77,13 +82,16 @@ function may_zoom(picture) {
   return !event.button && !event.ctrlKey;
 }
 
-// All plans of a graph get the same height, so that what stands below them stays side by side.
-function canvas_height(view, width) {
-  const roomy = width > 600 || view.graph.plans.length === 1 ? 660 : 520;
+// As tall as the charts beside it, if there are any. Else all plans of a graph get the same height, so that what stands
+// below them stays side by side.
+function canvas_height(view, width, beside) {
+  if (beside.offsetLeft > 0 && beside.offsetTop === beside.previousElementSibling.offsetTop) return Math.max(400, beside.offsetHeight - 90);
+  const roomy = width > 600 || view.graph.plans.length === 1 ? 720 : 560;
   let want = 260;
   for (const plan of view.graph.plans) {
-    if (!plan.drawing) continue;
-    const { width: w, height: h } = view.graph.ops.length > many_ops ? plan.overview : plan.drawing;
+    const drawing = first_drawing(view.graph, plan) === "overview" ? plan.overview : plan.drawing;
+    if (!drawing) continue;
+    const { width: w, height: h } = drawing;
     want = Math.max(want, 16 + h * Math.min(1, (width - 16) / w));
   }
   return Math.round(Math.min(want, roomy));
@@ -111,8 +119,8 @@ function fit_canvas(canvas, legible = false) {
   const whole = Math.min((canvas.width - 16) / w, (canvas.height - 16) / h, 1);
   canvas.zoom.scaleExtent([Math.min(whole, 0.25), 4]).translateExtent([[-w / 2 - 300, -h / 2 - 300], [1.5 * w + 300, 1.5 * h + 300]]);
   let at = d3.zoomIdentity.translate((canvas.width - w * whole) / 2, (canvas.height - h * whole) / 2).scale(whole);
-  if (legible && whole < 0.3) {
-    const first = box_of(canvas, 0);
+  const first = legible && whole < 0.25 && box_of(canvas, 0);
+  if (first) {
     at = d3.zoomIdentity.translate(canvas.width / 2 - 0.7 * (first.x + first.w / 2), 12 - 0.7 * first.y).scale(0.7);
   }
   d3.select(canvas.picture).call(canvas.zoom.transform, at);
@@ -120,8 +128,30 @@ function fit_canvas(canvas, legible = false) {
 
 function move_canvas(canvas, transform) {
   canvas.moved.setAttribute("transform", transform);
-  canvas.picture.classList.toggle("far", transform.k < legible_from);
-  if (transform.k < legible_from) canvas.picture.style.setProperty("--far", `${Math.round(12 / transform.k)}px`);
+  const level = zoom_levels.find(([, from]) => transform.k >= from)[0];
+  if (level !== "tiny") label_in_sight(canvas, transform);
+  if (level === canvas.level) return;
+  if (canvas.level) canvas.picture.classList.remove(canvas.level);
+  canvas.picture.classList.add(level);
+  canvas.level = level;
+}
+
+function label_in_sight(canvas, transform) {
+  const [left, top] = transform.invert([0, 0]), [right, bottom] = transform.invert([canvas.width, canvas.height]);
+  for (const labels of canvas.layers[canvas.shown].labels) {
+    const { x, y, w, h } = labels.box;
+    show_labels(labels, x < right && x + w > left && y < bottom && y + h > top);
+  }
+}
+
+function show_labels(labels, on) {
+  if (labels.shown === on) return;
+  labels.shown = on;
+  if (on && labels.make) {
+    labels.make();
+    labels.make = null;
+  }
+  for (const group of labels.groups) group.style.display = on ? "" : "none";
 }
 
 function box_of(canvas, kernel) {
@@ -142,7 +172,7 @@ function act_on_canvas(canvas, target) {
   const element = target.closest(".head, .cover, .box");
   if (!element) return;
   const kernel = Number(element.closest("[data-k]").getAttribute("data-k"));
-  if (canvas.shown === "overview") open_kernel(canvas, kernel);
+  if (canvas.shown === "overview") { if (canvas.view.plan.drawing) open_kernel(canvas, kernel); }
   else fold(canvas, kernel, !canvas.folded.has(kernel));
 }
 
@@ -171,7 +201,9 @@ function print_canvas(canvas) {
   const { width, height } = drawing_of(canvas);
   set_attributes(canvas.picture, { viewBox: `0 0 ${width} ${height}` });
   canvas.moved.removeAttribute("transform");
-  canvas.picture.classList.remove("far");
+  canvas.layers[canvas.shown].labels.forEach(labels => show_labels(labels, true));
+  if (canvas.level) canvas.picture.classList.replace(canvas.level, "near");
+  canvas.level = "near";
 }
 
 function restore_canvas(canvas) {

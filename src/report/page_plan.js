@@ -40,12 +40,12 @@ function fill_plan(view, plan_index) {
   }
   const left = html("div", { class: "left" }), right = html("div", { class: "right" });
   element.append(html("div", { class: "views" }, left, right));
-  append_graph(left, view);
   if (plan.kernels.length) {
     append_time(right, view);
     append_roofline(right, view);
-    append_table(element, view);
   }
+  append_graph(left, view, right);  // last: beside charts it is as tall as they are
+  if (plan.kernels.length) append_table(element, view);
 }
 
 function plan_heading(graph, plan, plan_index, id) {
@@ -67,20 +67,20 @@ function plan_figures(graph, plan) {
     ["Proof", plan.proof === null ? "–" : plan.proof, proof_word(plan.proof)],
     ...(plan.greedy_latency === null ? [] : [["Greedy", time_text(plan.greedy_latency), against(plan.greedy_latency)]]),
     ...(plan.naive_latency === null ? [] : [["Naive", time_text(plan.naive_latency), against(plan.naive_latency)]]),
-    ["Kernels", grouped_whole(plan.kernels.length), plural(totals.launches, "launch").replace("launchs", "launches")],
+    ["Kernels", grouped_whole(plan.kernels.length), graph.machine.launch ? `${grouped_whole(totals.launches)} ${totals.launches === 1 ? "launch" : "launches"}` : `of ${plural(graph.ops.length, "op")}`],
     ["Compute", time_text(totals.compute), `${percent_text(totals.compute / plan.latency)} of the latency`],
     ["Memory", time_text(totals.memory), `${percent_text(totals.memory / plan.latency)} of the latency`],
     ["Moved", size_text(totals.loaded + totals.stored), `${size}, ${size_text(totals.stored)} stored`],
-    ["Largest working set", size_text(totals.largest_working_set), `${size}, ${percent_text(totals.largest_working_set / graph.machine.capacity)} of fast memory`],
+    ["Largest working set", size_text(totals.largest_working_set), `${percent_text(totals.largest_working_set / graph.machine.capacity)} of capacity`],
   ];
   return html("dl", { class: "figures" }, ...figures.map(([term, figure, word]) =>
-    html("div", {}, html("dt", {}, term), html("dd", {}, figure), html("dd", { class: "word" }, word))));
+    html("div", {}, html("dt", {}, term), html("dd", {}, figure), html("dd", { class: "word", title: word }, word))));
 }
 
 function proof_word(proof) {
   if (proof === "optimal") return "no plan is faster";
   if (proof === "optimal in the declared space") return "of the kernels that were tried";
-  if (proof === "none") return "a faster plan may exist";
+  if (proof === "none") return "may be beaten";
   return "the plan file says nothing";
 }
 

@@ -1,6 +1,6 @@
 // The roofline: how much a kernel computes for what it moves, against the share of its latency that computes.
 
-const roofline_frame = { left: 52, right: 16, top: 14, height: 280, bottom: 44 };
+const roofline_frame = { left: 52, right: 16, top: 34, height: 290, bottom: 44 };
 
 function append_roofline(parent, view) {
   const { graph } = view;
@@ -85,15 +85,10 @@ function roof(graph, x, y, width) {
   const foot = bandwidth > 0 ? y.domain()[0] / bandwidth : 0;
   const start = bandwidth > 0 ? (foot >= x.domain()[0] ? [x(foot), y(y.domain()[0])] : [f.left, y(bandwidth * x.domain()[0])]) : [f.left, y(1)];
   parts.push(svg("path", { class: "roof", d: line([start, [knee, y(1)], [right, y(1)]]) }));
-  parts.push(svg("text", { class: "dim end", x: right - 2, y: y(1) - 5 }, "all compute"));
+  parts.push(svg("text", { class: "dim end", x: right - 2, y: y(1) - 6 }, "all compute"));
   if (bandwidth > 0) {
-    const slope = Math.atan2(y(1) - start[1], knee - start[0]) * 180 / Math.PI;
-    const middle = [(start[0] + knee) / 2, (start[1] + y(1)) / 2];
-    const text = `${d3.format(",~r")(bandwidth)} ${graph.size_unit} per ${one_of(graph.time_unit)}`;
-    const long = Math.hypot(knee - start[0], y(1) - start[1]);
-    if (text_width(text) + 10 < long) {
-      parts.push(svg("text", { class: "dim middle", x: middle[0], y: middle[1] - 5, transform: `rotate(${slope} ${middle[0]} ${middle[1]})` }, text));
-    }
+    const text = `slope: ${d3.format(",~r")(bandwidth)} ${graph.size_unit} per ${one_of(graph.time_unit)}`;
+    parts.push(svg("text", { class: "dim start", x: start[0] + 12, y: start[1] - 5 }, text));  // below the slope, which rises
   }
   return parts;
 }
@@ -112,7 +107,7 @@ function name_points(chart, hot, warm) {
     const lit_here = group.some(p => hot.has(p.k) || warm.has(p.k));
     if (!lit_here && spots.size > 40) continue;
     const text = fit_text("k" + ids_text(group.map(p => p.k)), 90), wide = text_width(text) + 2, { x, y, r } = group[0];
-    const places = [[x + r + 3 + wide / 2, y], [x - r - 3 - wide / 2, y], [x, y - r - 8], [x, y + r + 8]];
+    const places = [[x, y - r - 7], [x, y + r + 8], [x + r + 3 + wide / 2, y], [x - r - 3 - wide / 2, y]];
     const free = places.find(at => at[0] - wide / 2 > roofline_frame.left && at[0] + wide / 2 < chart.width - 2 && !taken.some(box => overlap(box, around(at[0], at[1], wide, 12))));
     if (!free && !lit_here) continue;
     const at = free || places[0];

@@ -32,7 +32,7 @@ function append_table(parent, view) {
   const total = html("tr", {}, html("th", { scope: "row" }, "total"), ...columns.slice(1).map(column =>
     html("td", column.number ? { class: "n" } : {}, column.total ? column.number(column.total(plan.totals, plan)) : "")));
   const sort_keys = plan.kernels.map((kernel, k) => columns.map(column => (column.value ? column.value(graph, kernel, k) : column.text(graph, kernel))));
-  const caption = `${plural(rows.length, "kernel")}; times in ${graph.time_unit}, sizes in ${graph.size_unit}; the total of the working sets is the largest.`;
+  const caption = `${plural(rows.length, "kernel")}; times in ${graph.time_unit}, sizes in ${graph.size_unit}. Of the working sets, the largest is below.`;
   const table = sortable_table(columns.map(column => ({ name: column.name, numeric: Boolean(column.number) || column.name === "kernel" })), rows, sort_keys, caption, total);
   body.append(scroll_frame(table, `Kernels of ${shown_name(plan.label, 60)}`));
   view.revealers.push((kernels, source) => {
@@ -50,26 +50,30 @@ function cell_of(column, graph, kernel, k) {
 const scroll_frame = (table, label) => html("div", { class: "scroll", role: "region", "aria-label": label, tabindex: 0 }, table);
 
 // `keys` has a value for each row and column; a second press on a header turns the order around.
-function sortable_table(columns, rows, keys, caption, total) {
-  const head = html("tr"), body = html("tbody", {}, ...rows);
-  let sorted = { column: 0, up: true }, order = rows;
+function sortable_table(columns, rows, keys, caption, total, first = { column: 0, up: true }) {
+  const head = html("tr"), body = html("tbody");
+  let sorted = first, order = rows;
+  const sort = () => {
+    const { column, up } = sorted;
+    const ranks = d3.range(rows.length).sort((a, b) => {
+      const by = d3.ascending(keys[a][column], keys[b][column]);
+      return (up ? by : -by) || a - b;
+    });
+    order = ranks.map(i => rows[i]);
+    body.append(...order);
+    headers.forEach((header, c) => header.setAttribute("aria-sort", c === column ? (up ? "ascending" : "descending") : "none"));
+  };
   const headers = columns.map((column, c) => {
     const button = html("button", { type: "button" }, column.name);
     const header = html("th", { scope: "col", ...(column.numeric ? { class: "n" } : {}) }, button);
     button.addEventListener("click", () => {
       sorted = { column: c, up: sorted.column === c ? !sorted.up : true };
-      const ranks = d3.range(rows.length).sort((a, b) => {
-        const by = d3.ascending(keys[a][c], keys[b][c]);
-        return (sorted.up ? by : -by) || a - b;
-      });
-      order = ranks.map(i => rows[i]);
-      body.append(...order);
-      headers.forEach((other, i) => other.setAttribute("aria-sort", i === c ? (sorted.up ? "ascending" : "descending") : "none"));
+      sort();
     });
-    header.setAttribute("aria-sort", c === 0 ? "ascending" : "none");
     head.append(header);
     return header;
   });
+  sort();
   rove(body, () => order);
   return html("table", { class: "rows" }, html("caption", {}, caption), html("thead", {}, head), body, ...(total ? [html("tfoot", {}, total)] : []));
 }
