@@ -118,6 +118,7 @@ function cover_of(view, cluster) {
   const k = cluster.kernel;
   const cover = svg("g", { class: `cover ${kernel_class(k)}` }, svg("title", {}, kernel_title(view, k)), svg("rect", { ...place(cluster), rx: 4 }), big_number(cluster, k));
   write_lines(cover, cluster, summary_lines(view, k), 16);
+  cover.append(short_label({ ...cluster, h: cluster.h + 16 }, plural(view.plan.kernels[k].ops.length, "op")));
   return mark(view, k, cover);
 }
 

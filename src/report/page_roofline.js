@@ -88,7 +88,7 @@ function roof(graph, x, y, width) {
   parts.push(svg("text", { class: "dim end", x: right - 2, y: y(1) - 6 }, "all compute"));
   if (bandwidth > 0) {
     const text = `slope: ${d3.format(",~r")(bandwidth)} ${graph.size_unit} per ${one_of(graph.time_unit)}`;
-    parts.push(svg("text", { class: "dim start", x: start[0] + 12, y: start[1] - 5 }, text));  // below the slope, which rises
+    parts.push(svg("text", { class: "dim start", x: start[0] + 40, y: start[1] - 5 }, text));  // below the slope, which rises
   }
   return parts;
 }

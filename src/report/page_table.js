@@ -43,7 +43,7 @@ function append_table(parent, view) {
 function cell_of(column, graph, kernel, k) {
   if (column.name === "kernel") return html("th", { scope: "row" }, html("span", { class: `swatch ${kernel_class(k)}`, "aria-hidden": "true" }), String(k));
   if (column.number) return html("td", { class: "n" }, column.number(column.value(graph, kernel, k)));
-  return html("td", {}, html("span", { class: "cut" }, column.text(graph, kernel)));
+  return html("td", { class: "free" }, html("span", { class: "cut" }, column.text(graph, kernel)));
 }
 
 // Wide tables scroll inside their frame, by keyboard too.
