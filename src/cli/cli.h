@@ -39,6 +39,8 @@ void add_oracle(CLI::App& app, int& exit_code);
 void add_serve(CLI::App& app, int& exit_code);
 void add_audit(CLI::App& app, int& exit_code);
 void add_counterfactuals(CLI::App& app, int& exit_code);
+void add_report(CLI::App& app, int& exit_code);
+void add_export(CLI::App& app, int& exit_code);
 void add_plot(CLI::App& app, int& exit_code);
 
 }  // namespace fuselage::cli

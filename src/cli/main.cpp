@@ -103,6 +103,8 @@ void add_commands(CLI::App& app, int& exit_code) {
   add_serve(app, exit_code);
   add_audit(app, exit_code);
   add_counterfactuals(app, exit_code);
+  add_report(app, exit_code);
+  add_export(app, exit_code);
   add_plot(app, exit_code);
   for (CLI::App* command : app.get_subcommands(nullptr)) command->group("Commands");
 }

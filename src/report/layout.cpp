@@ -124,4 +124,8 @@ Layout layout_of(const std::string& dot, double seconds) {
   return layout;
 }
 
+std::string graph_svg(const std::string& dot, double seconds) {
+  return run_program({.arguments = {"dot", "-Tsvg"}, .package = "graphviz", .seconds = seconds}, dot);
+}
+
 }  // namespace fuselage::report

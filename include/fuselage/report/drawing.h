@@ -58,4 +58,7 @@ struct Layout {
 // more than `seconds`.
 Layout layout_of(const std::string& dot, double seconds);
 
+// The picture that dot makes of it, as SVG. Error as layout_of.
+std::string graph_svg(const std::string& dot, double seconds = 60);
+
 }  // namespace fuselage::report

@@ -1,0 +1,155 @@
+#include "plan_views.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <optional>
+
+#include "fuselage/core/error.h"
+#include "fuselage/core/files.h"
+#include "fuselage/core/json.h"
+#include "fuselage/oracle/grid_solve.h"
+#include "fuselage/oracle/solve.h"
+#include "fuselage/report/label.h"
+#include "fuselage/walk/plan_json.h"
+#include "grid_judge.h"
+#include "line_reader.h"
+
+namespace fuselage::cli {
+namespace {
+
+constexpr std::size_t longest_label = 60;  // characters
+
+std::string stem_of(const std::string& path) {
+  return path == "-" ? "stdin" : std::filesystem::path(path).stem().string();
+}
+
+class Views {
+ public:
+  explicit Views(const PlanViewOptions& options) : options_(options) {}
+
+  void add(const std::string& file) {
+    const std::string text = read_file(file);
+    const std::string source = source_name(file);
+    is_grid_plan(options_.grid, text, source) ? add_grid(file, text, source) : add_walk(file, text, source);
+  }
+
+  std::vector<report::PageGraph> take() {
+    for (std::size_t i = 0; i < graphs_.size(); ++i) name_apart(graphs_[i].plans, files_[i]);
+    return std::move(graphs_);
+  }
+
+ private:
+  void add_walk(const std::string& file, const std::string& text, const std::string& source) {
+    const walk::PlanFile plan = walk::read_plan(text, source);
+    const bool is_new =
+        place(report::subject_of(plan.workload), report::schedule_of(plan, stem_of(file)), file);
+    if (is_new && options_.greedy) add_greedy(plan);
+  }
+
+  void add_grid(const std::string& file, const std::string& text, const std::string& source) {
+    if (!judge_) judge_ = read_grid_judge(options_.grid.problem, options_.grid.judge);
+    const GridVerdict verdict = judge_grid_plan(*judge_, text, source);
+    report::Schedule schedule =
+        report::schedule_of(judge_->instance, judge_->rules, verdict.file.plan, stem_of(file));
+    if (verdict.scores) schedule.naive_latency = verdict.scores->naive_latency;
+    const bool is_new =
+        place(report::subject_of(judge_->instance, stem_of(judge_->source)), std::move(schedule), file);
+    if (is_new && options_.greedy) add_greedy(*judge_);
+  }
+
+  // Is it a graph that no plan before was of?
+  bool place(report::Subject subject, report::Schedule schedule, const std::string& file) {
+    const auto [at, is_new] = number_of_.try_emplace(subject.name + '\n' + subject.key, graphs_.size());
+    if (is_new) {
+      graphs_.push_back({.subject = std::move(subject)});
+      files_.emplace_back();
+    }
+    graphs_[at->second].plans.push_back(std::move(schedule));
+    files_[at->second].push_back(file);
+    return is_new;
+  }
+
+  void add_greedy(const walk::PlanFile& plan) {
+    const oracle::Solution solution =
+        oracle::solve(plan.workload, {.rules = plan.rules, .engine = oracle::Engine::greedy});
+    if (!solution.found) return;  // physical only: greedy gets stuck
+    walk::PlanFile greedy = {.workload = plan.workload, .rules = plan.rules, .kernels = solution.plan};
+    greedy.latency = solution.latency;
+    place(report::subject_of(plan.workload), report::schedule_of(greedy, "greedy"), "greedy");
+  }
+
+  void add_greedy(const GridJudge& judge) {
+    const oracle::GridSolution solution =
+        oracle::solve_grid(judge.instance, {.rules = judge.rules, .engine = oracle::Engine::greedy});
+    place(report::subject_of(judge.instance, stem_of(judge.source)),
+          report::schedule_of(judge.instance, judge.rules, solution.plan, "greedy"), "greedy");
+  }
+
+  static void name_apart(std::vector<report::Schedule>& plans, const std::vector<std::string>& files) {
+    std::map<std::string, int> count;
+    for (const report::Schedule& plan : plans) ++count[plan.label];
+    for (std::size_t i = 0; i < plans.size(); ++i) {
+      if (count[plans[i].label] > 1) plans[i].label = files[i];
+      plans[i].label = report::label_of(plans[i].label, longest_label);
+    }
+  }
+
+  const PlanViewOptions& options_;
+  std::optional<GridJudge> judge_;
+  std::map<std::string, std::size_t> number_of_;
+  std::vector<report::PageGraph> graphs_;
+  std::vector<std::vector<std::string>> files_;  // of the plans of each graph
+};
+
+report::LogEntry read_entry(const JsonField& line) {
+  const JsonField incumbent = line.required("incumbent");
+  report::LogEntry entry = {.seconds = line.required("seconds").number(0),
+                            .steps = line.required("steps").number(0),
+                            .engine = report::label_of(line.required("engine").string(), longest_label),
+                            .lower_bound = line.required("lower_bound").number()};
+  if (!incumbent.is_null()) entry.incumbent = incumbent.number();
+  return entry;
+}
+
+report::PageGraph* find_graph(std::vector<report::PageGraph>& graphs, const std::string& name) {
+  for (report::PageGraph& graph : graphs)
+    if (graph.subject.name == name) return &graph;
+  return nullptr;
+}
+
+}  // namespace
+
+std::vector<report::PageGraph> read_plan_views(const PlanViewOptions& options) {
+  refuse_two_stdins(options.grid, options.files);
+  Views views(options);
+  for (const std::string& file : options.files) views.add(file);
+  return views.take();
+}
+
+void add_search_log(const std::string& path, std::vector<report::PageGraph>& graphs) {
+  LineReader reader(path, {.expected = "one line of a log"});
+  std::string foreign;  // a graph that no plan is of
+  bool any = false;
+  while (const auto line = reader.next()) {
+    if (line->text.find_first_not_of(" \t\r") == std::string::npos) continue;
+    const std::string source = fmt::format("{}:{}", reader.source(), line->number);
+    const Json json =
+        parse_json(line->text, reader.source(), {.object_only = true, .first_line = line->number});
+    const JsonField entry(json, source);
+    const std::string& name = entry.required("graph").string();
+    report::LogEntry read = read_entry(entry);
+    if (report::PageGraph* graph = find_graph(graphs, name)) {
+      graph->log.push_back(std::move(read));
+      any = true;
+    } else {
+      foreign = name;
+    }
+  }
+  if (any) return;
+  if (foreign.empty()) fail("{}: is empty; expected what 'fuselage search --log' writes", reader.source());
+  fail("{}: is about {} and others that no plan is of; expected the log of {}", reader.source(),
+       quote(foreign), quote(graphs.front().subject.name));
+}
+
+}  // namespace fuselage::cli
