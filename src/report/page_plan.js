@@ -5,7 +5,7 @@ function graph_heading(graph, index) {
   heading.append(isolated(shown_name(graph.name, 80)));
   const machine = graph.machine, size = graph.size_unit;
   const facts = [
-    plural(graph.ops.length, "op"), `rules ${graph.rules}`, ...(graph.order ? [`order ${graph.order}`] : []),
+    plural(graph.ops.length, "op"), ...(one_reading(graph) ? [reading_of(graph.plans[0])] : []),
     `${size_text(machine.capacity)} ${size} of fast memory`,
     machine.bandwidth ? `${d3.format(",~r")(machine.bandwidth)} ${size} per ${one_of(graph.time_unit)}` : "moving is free",
     ...(machine.launch ? [`${d3.format(",~r")(machine.launch)} ${graph.time_unit} a launch`] : []),
@@ -14,6 +14,10 @@ function graph_heading(graph, index) {
   ];
   return html("header", { class: "about" }, heading, html("p", { class: "facts" }, facts.join(" · ")));
 }
+
+// Under which rules a plan is judged; said once where all plans of the graph agree.
+const reading_of = plan => `rules ${plan.rules}` + (plan.order ? ` · order ${plan.order}` : "");
+const one_reading = graph => new Set(graph.plans.map(reading_of)).size === 1;
 
 const one_of = unit => unit.replace(/s$/, "");
 
@@ -53,6 +57,7 @@ function plan_heading(graph, plan, plan_index, id) {
   const badge = html("span", { class: plan.legal ? "badge legal" : "badge illegal" }, plan.legal ? "legal" : "illegal");
   const line = html("div", { class: "label" }, heading, badge);
   if (graph.comparison && graph.comparison.reference === plan_index) line.append(html("span", { class: "badge" }, "fastest here"));
+  if (!one_reading(graph)) line.append(html("span", { class: "badge" }, reading_of(plan)));
   return line;
 }
 
@@ -64,7 +69,7 @@ function plan_figures(graph, plan) {
   const figures = [
     ["Latency", time_text(plan.latency), time],
     ["Lower bound", time_text(plan.lower_bound), gap === null ? "none known" : gap > 0 ? `gap ${percent_text(gap)}` : "no gap"],
-    ["Proof", plan.proof === null ? "–" : plan.proof, proof_word(plan.proof)],
+    ["Proof", plan.proof || "–", proof_word(plan.proof)],
     ...(plan.greedy_latency === null ? [] : [["Greedy", time_text(plan.greedy_latency), against(plan.greedy_latency)]]),
     ...(plan.naive_latency === null ? [] : [["Naive", time_text(plan.naive_latency), against(plan.naive_latency)]]),
     ["Kernels", grouped_whole(plan.kernels.length), graph.machine.launch ? `${grouped_whole(totals.launches)} ${totals.launches === 1 ? "launch" : "launches"}` : `of ${plural(graph.ops.length, "op")}`],

@@ -108,7 +108,7 @@ function add_marks(chart) {
     marks.append(svg("g", { class: c },
       bar("span", kernel.start, kernel.end, f.compute, f.memory + f.track - f.compute), ...(kernel.launch ? [bar("launch", kernel.start, begin, f.compute, f.memory + f.track - f.compute)] : []),
       bar("work" + side("compute"), begin, begin + kernel.compute, f.compute, f.track), bar("work" + side("memory"), begin, begin + kernel.memory, f.memory, f.track),
-      bar("tiles", kernel.start, kernel.end, y(chart.runs.tops[k] + kernel.other), y(0) - y(kernel.other))));
+      bar("tiles", kernel.start, kernel.end, y(chart.runs.tops[k] + Math.max(0, kernel.other)), y(0) - y(Math.max(0, kernel.other)))));
     const slot = bar("slot", kernel.start, kernel.end, 0, f.axis);
     set_attributes(slot, { "data-k": k, tabindex: -1, role: "img", "aria-label": `kernel ${k}, from ${time_text(kernel.start)} to ${time_text(kernel.end)} ${graph.time_unit}` });
     slot.append(svg("title", {}, memory_title(graph, plan, k)));

@@ -1,0 +1,381 @@
+// The pages of `fuselage report` in Chromium, against `fuselage explain`. Usage: node report_test.mjs FUSELAGE [SCREENSHOTS]
+import { chromium } from "playwright-core";
+import { execFileSync, spawnSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import assert from "node:assert/strict";
+
+const [command, shots = "screenshots"] = process.argv.slice(2);
+mkdirSync(shots, { recursive: true });
+const folder = mkdtempSync(join(tmpdir(), "fuselage-report-"));
+const at = name => join(folder, name);
+const run = (...args) => execFileSync(command, args, { encoding: "utf8", maxBuffer: 1 << 28 });
+const search = (target, out, ...more) => run("search", target, "--out", at(out), "--no-store", "--quiet", ...more);
+const explain = (plan, ...more) => JSON.parse(run("explain", at(plan), "--json", ...more));
+const report = (out, ...args) => { run("report", ...args, "--out", at(out)); return at(out); };
+
+let checks = 0;
+const check = (actual, expected, what) => { assert.deepEqual(actual, expected, what); ++checks; };
+const holds = (truth, what) => { assert.ok(truth, what); ++checks; };
+const near = (actual, expected, slack, what) => holds(Math.abs(actual - expected) <= slack, `${what}: ${actual}, expected ${expected}`);
+const time = x => x.toLocaleString("en-US", { minimumFractionDigits: 2, maximumFractionDigits: 2 });
+const size = x => x.toLocaleString("en-US", { maximumFractionDigits: 0 });
+const figure = text => Number(text.replaceAll(",", ""));
+const sum = list => list.reduce((a, b) => a + b, 0);
+
+const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox"] });
+const problems = [];
+async function open(file, options = {}) {
+  const page = await browser.newPage({ viewport: { width: 1600, height: 1000 }, ...options });
+  page.on("console", message => { if (message.type() === "error") problems.push(message.text()); });
+  page.on("pageerror", error => problems.push(String(error)));
+  page.on("dialog", dialog => { problems.push(`a dialog: ${dialog.message()}`); dialog.dismiss(); });
+  page.on("request", request => { if (!/^(file|data):/.test(request.url())) problems.push(request.url()); });
+  await page.goto(`file://${file}`);
+  await page.waitForSelector(".graph:not([hidden]) .plan");
+  return page;
+}
+const loaded = page => page.evaluate(() => performance.getEntriesByType("navigation")[0].loadEventEnd);
+const texts = (page, selector) => page.locator(selector).allTextContents();
+const numbers = (page, selector, name) => page.locator(selector).evaluateAll((list, name) => list.map(element => Number(element.getAttribute(name))), name);
+const ks = (page, selector) => page.locator(selector).evaluateAll(list => [...new Set(list.map(element => Number(element.getAttribute("data-k"))))].sort((a, b) => a - b));
+const plan = number => `.graph:not([hidden]) .plan:nth-of-type(${number})`;
+const table = async (page, where) => page.locator(`${where} .table tbody tr`).evaluateAll(rows => rows.map(row => [...row.cells].map(cell => cell.textContent)));
+const figures = async (page, where) => Object.fromEntries(await page.locator(`${where} .figures > div`).evaluateAll(list => list.map(one => [one.children[0].textContent, one.children[1].textContent])));
+
+// How long frames take while something goes on, in milliseconds.
+const frames = (page, act, count) => page.evaluate(async ([act, count]) => {
+  const go = eval(act), taken = [];  // the test's own code
+  let last = performance.now();
+  for (let i = 0; i < count; ++i) {
+    go(i);
+    await new Promise(requestAnimationFrame);
+    taken.push(performance.now() - last);
+    last = performance.now();
+  }
+  taken.sort((a, b) => a - b);
+  return `${taken[count >> 1].toFixed(1)} ms (95 %: ${taken[Math.floor(count * 0.95)].toFixed(1)} ms)`;
+}, [act, count]);
+
+// What `explain` says of each kernel must stand in the table, and be drawn to scale.
+async function compare_figures(page, where, told, family) {
+  const walk = family === "walk", rows = await table(page, where);
+  check(rows.length, told.kernels.length, "a row a kernel");
+  const expected = told.kernels.map(kernel => (walk
+    ? [size(kernel.load_bytes), size(kernel.store_bytes), time(kernel.compute_cycles), time(kernel.memory_cycles), time(kernel.latency), kernel.bound, size(kernel.working_set)]
+    : [size(kernel.loaded), size(kernel.stored), time(kernel.compute), time(kernel.memory), time(kernel.latency), kernel.bound, size(kernel.working_set)]));
+  const columns = await texts(page, `${where} .table thead th`);
+  const wanted = ["loaded", "stored", "compute", "memory", "latency", "bound", "working set"].map(name => columns.indexOf(name));
+  check(rows.map(row => wanted.map(column => row[column])), expected, "the figures of explain");
+  const total = await page.locator(`${where} .table tfoot tr`).evaluate(row => [...row.cells].map(cell => cell.textContent));
+  const totals = told.totals;
+  check(wanted.filter((_, i) => i !== 5).map(column => total[column]), (walk
+    ? [size(totals.load_bytes), size(totals.store_bytes), time(totals.compute_cycles), time(totals.memory_cycles)]
+    : [size(totals.loaded), size(totals.stored), time(totals.compute), time(totals.memory)]).concat(time(totals.latency), size(totals.largest_working_set)), "its totals");
+  check((await figures(page, where)).Latency, time(totals.latency));
+
+  // The timeline: pixels per time unit from the whole; every start is the sum of the latencies before.
+  const x = await numbers(page, `${where} .slot`, "x"), widths = await numbers(page, `${where} .slot`, "width");
+  const scale = (x[x.length - 1] + widths[widths.length - 1]) / totals.latency;
+  let start = 0, worst = 0;
+  told.kernels.forEach((kernel, k) => {
+    worst = Math.max(worst, Math.abs(x[k] - scale * start), Math.abs(widths[k] - scale * kernel.latency));
+    start += kernel.latency;
+  });
+  near(worst, 0, 0.05, "places on the timeline, in pixels");
+  const work = await numbers(page, `${where} .work`, "width");
+  near(Math.max(...told.kernels.map((kernel, k) => Math.max(Math.abs(work[2 * k] - scale * (walk ? kernel.compute_cycles : kernel.compute)),
+    Math.abs(work[2 * k + 1] - scale * (walk ? kernel.memory_cycles : kernel.memory))))), 0, 0.05, "bars of compute and memory");
+
+  // The roofline: its ticks say what a pixel means.
+  const ticks = await page.locator(`${where} .roofline .axis`).first().locator(".tick").evaluateAll(list => list.map(tick => [Number(tick.textContent), Number(/translate\(([\d.]+)/.exec(tick.getAttribute("transform"))[1])]));
+  const [[a, xa], [b, xb]] = [ticks[0], ticks[ticks.length - 1]];
+  const points = await page.locator(`${where} .point`).evaluateAll(list => list.map(point => [Number(point.getAttribute("data-k")), Number(point.getAttribute("cx"))]));
+  check(points.length, told.kernels.length, "a point a kernel");
+  for (const [k, cx] of points) {
+    const kernel = told.kernels[k], moved = walk ? kernel.load_bytes + kernel.store_bytes : kernel.loaded + kernel.stored, computed = walk ? kernel.compute_cycles : kernel.compute;
+    if (moved > 0 && computed > 0) assert.ok(Math.abs(Math.log(a) + (cx - xa) / (xb - xa) * Math.log(b / a) - Math.log(computed / moved)) < 0.01, `kernel ${k} on the roofline`);
+  }
+  ++checks;
+}
+
+async function five_tasks() {
+  search("all", "tasks", "--rules", "seed-honest");
+  const names = ["task1_chain", "task2_residual", "task3_attention", "task4_mixed", "task5_adversarial"];
+  const plans = names.map(name => at(`tasks/${name}.json`));
+  const file = report("tasks.html", ...plans, "--greedy");
+  check(readFileSync(report("again.html", ...plans, "--greedy")).equals(readFileSync(file)), true, "same plans, same bytes");
+  const bytes = statSync(file).size;
+  holds(bytes < 2e6, `${bytes} bytes, less than 2 MB`);
+  const page = await open(file);
+  const taken = await loaded(page);
+  console.log(`five tasks: ${size(bytes)} bytes, loaded in ${taken.toFixed(0)} ms`);
+  holds(taken < 3000, `loaded in ${taken} ms; the bar is 1 s on an idle machine`);
+  check(await texts(page, "#graphs a"), names);
+  for (let i = 0; i < names.length; ++i) {
+    await page.click(`#graphs li:nth-child(${i + 1}) a`);
+    await page.waitForSelector(`#graph-${i + 1}:not([hidden])`);
+    await compare_figures(page, plan(1), explain(`tasks/${names[i]}.json`), "walk");
+  }
+  const saved = JSON.parse(readFileSync(at("tasks/task5_adversarial.json"), "utf8")), said = await figures(page, plan(1));
+  check([said["Lower bound"], said.Proof, said.Greedy, said.Naive], [time(saved.lower_bound), saved.proof, time(saved.greedy_latency), time(saved.naive_latency)]);
+  holds(page.url().endsWith("#graph-5"), "the hash says which graph is shown");
+  await page.reload();
+  check(await page.locator("#graph-5").isVisible() && await page.locator("#graph-1").isHidden(), true, "a reload comes back to it");
+  check(await page.locator("#graph-1 .plan").count(), 0, "and builds nothing else");
+
+  // On paper: all graphs, no controls, black on white whatever the theme.
+  await page.emulateMedia({ media: "print", colorScheme: "dark" });
+  await page.waitForFunction(() => document.querySelectorAll(".graph:not([hidden]) .plan").length === 10);
+  check(await page.locator(".buttons:visible, #theme:visible, nav:visible").count(), 0, "no controls on paper");
+  check(await page.evaluate(() => [getComputedStyle(document.body).backgroundColor, getComputedStyle(document.body).color]), ["rgb(255, 255, 255)", "rgb(0, 0, 0)"]);
+  await page.setViewportSize({ width: 760, height: 1000 });
+  const cut = await page.locator(".scroll").evaluateAll(list => list.filter(one => getComputedStyle(one).maxHeight !== "none").length);
+  check(cut, 0, "no table is cut");
+  await page.screenshot({ path: `${shots}/report_print.png`, clip: { x: 0, y: 0, width: 760, height: 2600 }, fullPage: true });
+  await page.emulateMedia({ media: "screen" });
+  check(await page.locator(".graph:not([hidden])").count(), 1, "one graph again");
+  await page.close();
+}
+
+async function two_plans() {
+  search("task4_mixed", "best.json", "--log", at("search.jsonl"));
+  search("task4_mixed", "greedy.json", "--engine", "greedy");
+  const file = report("compare.html", at("best.json"), at("greedy.json"), "--log", at("search.jsonl"));
+  const best = explain("best.json"), greedy = explain("greedy.json");
+  const page = await open(file, { colorScheme: "light" });
+  await page.screenshot({ path: `${shots}/report_light.png`, fullPage: true });
+  await compare_figures(page, plan(2), greedy, "walk");
+  await memory_is_right(page, best);
+  await worths_add_up(page, best, greedy);
+  await views_are_linked(page, best, greedy);
+  await page.screenshot({ path: `${shots}/report_compare.png` });
+  await kernels_fold(page);
+  await keys_work(page, best);
+  await tables_sort(page, best);
+  await charts_zoom(page);
+  await log_is_shown(page);
+  await themes_change(page);
+  await page.screenshot({ path: `${shots}/report_dark.png`, fullPage: true });
+  await page.setViewportSize({ width: 400, height: 800 });
+  await page.waitForTimeout(200);
+  check(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), true, "a narrow page needs no scrolling sideways");
+  await page.screenshot({ path: `${shots}/report_narrow.png` });
+  await page.close();
+}
+
+async function memory_is_right(page, best) {
+  const held = new Set(best.kernels.flatMap(kernel => kernel.resident_after));
+  check(await page.locator(`${plan(1)} .tensor`).evaluateAll(list => [...new Set(list.map(one => Number(one.dataset.tensor)))].sort((a, b) => a - b)), [...held].sort((a, b) => a - b), "who holds fast memory");
+  // Heights: bytes of the tiles and tensors of a kernel make up its working set, on the scale of the capacity line.
+  const [capacity, zero] = await page.locator(`${plan(1)} .time`).evaluate(view => {
+    const line = view.querySelector(".capacity line"), tiles = [...view.querySelectorAll(".tiles")].map(one => Number(one.getAttribute("y")) + Number(one.getAttribute("height")));
+    return [Number(line.getAttribute("y1")), Math.max(...tiles)];
+  });
+  const tops = await numbers(page, `${plan(1)} .tiles`, "y");
+  const worst = Math.max(...best.kernels.map((kernel, k) => Math.abs((zero - tops[k]) / (zero - capacity) - kernel.working_set_share)));
+  near(worst, 0, 0.002, "working sets against the capacity line");
+}
+
+async function worths_add_up(page, best, greedy) {
+  const difference = greedy.totals.latency - best.totals.latency;
+  const worths = (await texts(page, ".pair tbody td.n")).map(figure);
+  holds(worths.length > 1, "several stretches differ");
+  near(sum(worths), difference, 0.01 * worths.length, "worths");
+  near(figure(await page.locator(".pair tfoot td.n").textContent()), difference, 0.01, "their sum");
+  holds((await page.locator(".pair h3").textContent()).includes(`${time(difference)} cycles slower`), "the headline says it");
+}
+
+async function views_are_linked(page, best, greedy) {
+  const k = best.kernels.findIndex(kernel => kernel.nodes.length > 2), ops = new Set(best.kernels[k].nodes);
+  await page.hover(`${plan(1)} .table tbody tr[data-k="${k}"]`);
+  check(await ks(page, `${plan(1)} .area.hot, ${plan(1)} .point.hot, ${plan(1)} tr.hot`), [k]);
+  check(await page.locator(`${plan(1)} .area.hot, ${plan(1)} .point.hot, ${plan(1)} tr.hot, ${plan(1)} .band.hot`).count(), 4, "in all four views");
+  const sharing = greedy.kernels.flatMap((kernel, i) => (kernel.nodes.some(node => ops.has(node)) ? [i] : []));
+  check(await ks(page, `${plan(2)} .area.warm`), sharing, "kernels of the other plan that share ops");
+  check(await page.locator(`${plan(2)} .band.warm`).count(), sharing.length);
+  holds((await page.locator("#details").textContent()).includes(`latency ${time(best.kernels[k].latency)} cycles`), "details below");
+  check(await page.locator("#spoken").textContent(), "", "and nothing is said aloud");
+  await page.hover("h1");
+  check(await page.locator(".hot, .warm").count(), 0);
+  const slot = await page.locator(`${plan(2)} .slot`).nth(1).boundingBox();
+  await page.mouse.move(slot.x + slot.width / 2, slot.y + 20);
+  check(await ks(page, `${plan(2)} .hot[data-k]`), [1], "from the timeline too");
+  await page.hover(".pair tbody tr >> nth=0");
+  const [here, there] = [await ks(page, `${plan(2)} .area.hot`), await ks(page, `${plan(1)} .area.hot`)];
+  const nodes = (told, kernels) => kernels.flatMap(i => told.kernels[i].nodes).sort((a, b) => a - b);
+  check(nodes(greedy, here), nodes(best, there), "a stretch has the same ops in both plans");
+}
+
+async function kernels_fold(page) {
+  const head = page.locator(`${plan(1)} .head[data-k="3"]`), cover = page.locator(`${plan(1)} .cover[data-k="3"]`);
+  await head.click();
+  check([await cover.isVisible(), await head.getAttribute("aria-expanded")], [true, "false"], "folded in place");
+  await page.screenshot({ path: `${shots}/report_folded.png` });
+  await cover.click();
+  check([await cover.isVisible(), await head.getAttribute("aria-expanded")], [false, "true"]);
+  await head.focus();
+  await page.keyboard.press("Enter");
+  check(await head.getAttribute("aria-expanded"), "false", "by keyboard too");
+  await page.click(`${plan(1)} button:has-text("Overview")`);
+  check([await page.locator(`${plan(1)} .box`).count() > 3, await page.locator(`${plan(1)} .detail`).isVisible()], [true, false], "the overview");
+  await page.locator(`${plan(1)} .box`).nth(2).click();
+  check([await page.locator(`${plan(1)} .detail`).isVisible(), await page.evaluate(() => document.activeElement.getAttribute("data-k"))], [true, "2"], "opens the kernel that is clicked");
+  await page.click(`${plan(1)} button:has-text("All ops")`);
+  check(await head.getAttribute("aria-expanded"), "true", "all are open");
+}
+
+async function keys_work(page, best) {
+  await page.locator(`${plan(1)} .slot`).first().focus();
+  await page.keyboard.press("ArrowRight");
+  check(await page.evaluate(() => document.activeElement.getAttribute("data-k")), "1", "arrows go from kernel to kernel");
+  holds((await page.locator("#spoken").textContent()).includes(time(best.kernels[1].latency)), "who has the focus is said aloud");
+  check(await ks(page, `${plan(1)} .hot[data-k]`), [1]);
+  await page.keyboard.press("End");
+  check(await ks(page, `${plan(1)} .hot[data-k]`), [best.kernels.length - 1]);
+  check(await page.locator(`${plan(1)} .slot[tabindex="0"]`).count(), 1, "one stop for Tab a view");
+  const named = await page.locator("svg [role]:not([aria-label]), .plan:not([aria-labelledby]), table:not(:has(caption))").count();
+  check(named, 0, "every drawing and table has a name");
+}
+
+async function tables_sort(page, best) {
+  const latencies = () => page.locator(`${plan(1)} .table tbody tr`).evaluateAll(rows => rows.map(row => Number(row.getAttribute("data-k"))));
+  const header = page.locator(`${plan(1)} .table thead button:text-is("latency")`);
+  await header.click();
+  await header.click();
+  const order = best.kernels.map((_, k) => k).sort((a, b) => best.kernels[b].latency - best.kernels[a].latency || a - b);
+  check(await latencies(), order, "by latency, the longest first");
+  check(await page.locator(`${plan(1)} .table th[aria-sort="descending"]`).textContent(), "latency");
+}
+
+async function charts_zoom(page) {
+  const picture = page.locator(`${plan(2)} .canvas`), scale = () => picture.evaluate(element => d3.zoomTransform(element).k);
+  await page.evaluate(() => document.activeElement.blur());
+  await picture.scrollIntoViewIfNeeded();
+  await picture.hover({ position: { x: 20, y: 20 } });
+  const before = await scale(), top = await page.evaluate(() => scrollY);
+  await page.mouse.wheel(0, 40);
+  await page.waitForFunction(top => scrollY !== top, top);
+  check(await scale(), before, "the wheel alone scrolls the page");
+  await page.keyboard.down("Control");
+  await page.mouse.wheel(0, -200);
+  await page.keyboard.up("Control");
+  await page.waitForFunction(([before]) => d3.zoomTransform(document.querySelectorAll(".canvas")[1]).k > before, [before]);
+  await page.click(`${plan(2)} .drawing button:has-text("Fit")`);
+  near(await scale(), before, 1e-9, "Fit shows all of it again");
+  const last = () => page.locator(`${plan(2)} .time .axis .tick`).last().textContent();
+  const whole = await last();
+  await page.click(`${plan(2)} .time button:has-text("+")`);
+  holds(await last() !== whole, "the axis of time goes with the zoom");
+  await page.click(`${plan(2)} .time button:has-text("All")`);
+  check(await last(), whole);
+  const strip = await page.locator(`${plan(2)} .strip .overlay`).boundingBox();
+  await page.mouse.move(strip.x + 0.02 * strip.width, strip.y + 8);
+  const handle = await page.locator(`${plan(2)} .strip .handle--w`).boundingBox();
+  await page.mouse.move(handle.x + handle.width / 2, handle.y + handle.height / 2);
+  await page.mouse.down();
+  await page.mouse.move(strip.x + strip.width / 2, strip.y + 8, { steps: 4 });
+  await page.mouse.up();
+  near(await page.locator(`${plan(2)} .time [clip-path]`).evaluate(element => d3.zoomTransform(element).k), 2, 0.1, "half of the strip is twice the scale");
+  await page.click(`${plan(2)} .time button:has-text("All")`);
+}
+
+async function log_is_shown(page) {
+  const entries = readFileSync(at("search.jsonl"), "utf8").trim().split("\n").map(JSON.parse), last = entries[entries.length - 1];
+  check(await page.locator(".search .chart").count(), 2, "over steps and over time");
+  check(await texts(page, ".search .legend >> nth=0 >> b"), [time(last.incumbent), time(last.lower_bound)]);
+  check(await page.locator(".search .chart >> nth=0 >> .dot.incumbent").count(), entries.length);
+}
+
+async function themes_change(page) {
+  const paper = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+  check(await paper(), "rgb(255, 255, 255)");
+  await page.emulateMedia({ colorScheme: "dark" });
+  await page.waitForFunction(() => document.documentElement.dataset.theme === "dark");
+  check(await paper(), "rgb(20, 23, 26)", "the system's dark");
+  await page.click("#theme");
+  check(await paper(), "rgb(255, 255, 255)", "the button's light");
+  await page.click("#theme");
+}
+
+// Names are labels and nothing else.
+async function hostile_names() {
+  const graph = JSON.parse(run("generate", "--ops", "8", "--topology", "linear", "--seed", "5"));
+  const names = ["<script>alert(1)</script>", "\"'><img src=x onerror=alert(2)>", "x".repeat(10240), "\u202eשלום עולם", "</script><!--", "a\nb\tc", "日本語の名前", "&lt;b&gt;"];
+  graph.nodes.forEach((node, i) => { node.name = names[i]; });
+  graph.name = "</title><script>alert(3)</script> שלום";
+  writeFileSync(at("names.json"), JSON.stringify(graph));
+  run("search", at("names.json"), "--no-store", "--quiet", "--out", at("named.json"));
+  const page = await open(report("names.html", at("named.json")), { viewport: { width: 1100, height: 950 } });
+  check(await page.locator("img, main script").count(), 0, "no element comes from a name");
+  check(await page.locator("h1").textContent(), graph.name);
+  const labels = await texts(page, ".oplabel text.plain");
+  holds(labels.some(label => label.includes("<script>a")) && labels.some(label => label.includes("\"'><img")), "names are text");
+  holds(labels.every(label => label.length < 40 && !/[\u202a-\u202e\n]/.test(label)), "labels are short, and reorder nothing");
+  const longest = Math.max(...(await texts(page, ".op title")).map(title => title.length));
+  holds(longest > 200 && longest < 400, `a long name is cut in the title: ${longest}`);
+  const outside = await page.locator(".op").evaluateAll(list => list.filter((op, i) => {
+    const label = document.querySelectorAll(".oplabel")[i].getBoundingClientRect(), box = op.getBoundingClientRect();
+    return label.left < box.left - 1 || label.right > box.right + 1;
+  }).length);
+  check(outside, 0, "labels stay in their boxes");
+  await page.screenshot({ path: `${shots}/report_names.png`, fullPage: true });
+  await page.close();
+}
+
+async function two_thousand_ops() {
+  run("generate", "--ops", "2000", "--difficulty", "hard", "--seed", "3", "--out", at("large_graph.json"));
+  search(at("large_graph.json"), "large.json", "--time", "10");
+  const begun = Date.now(), file = report("large.html", at("large.json")), made = Date.now() - begun;
+  const bytes = statSync(file).size, told = explain("large.json");
+  holds(bytes < 8e6, `${bytes} bytes, less than 8 MB`);
+  const page = await open(file);
+  const taken = await loaded(page);
+  check(await page.locator(".overview .box").count(), told.kernels.length, "the overview comes first");
+  await compare_figures(page, plan(1), told, "walk");
+  const scroll = await frames(page, "() => window.scrollBy(0, 25)", 60);
+  await page.evaluate(() => scrollTo(0, 0));
+  const wheel = "i => document.querySelector('.canvas').dispatchEvent(new WheelEvent('wheel', { deltaY: i % 20 < 10 ? -30 : 30, ctrlKey: true, bubbles: true, cancelable: true, clientX: 400, clientY: 500 }))";
+  const zoom = await frames(page, wheel, 40);
+  await page.screenshot({ path: `${shots}/report_large.png`, fullPage: true });
+  await page.click("button:has-text('All ops')");
+  check(await page.locator(".detail .op").count(), 2000);
+  const detail = await frames(page, wheel, 40);
+  console.log(`2,000 ops: ${size(bytes)} bytes, made in ${made} ms, loaded in ${taken.toFixed(0)} ms; frames: scrolling ${scroll}, zooming the overview ${zoom}, all ops ${detail}`);
+  holds(taken < 5000, `loaded in ${taken} ms`);
+  await page.screenshot({ path: `${shots}/report_large_ops.png` });
+  await page.close();
+}
+
+async function grid_problem() {
+  run("generate", "--family", "grid", "--kind", "transformer", "--ops", "40", "--seed", "7", "--out", at("problem.json"));
+  run("search", at("problem.json"), "--no-store", "--quiet", "--time", "2", "--out", at("grid.json"));
+  const told = explain("grid.json", "--problem", at("problem.json"));
+  const page = await open(report("grid.html", at("grid.json"), "--problem", at("problem.json")), { viewport: { width: 1100, height: 950 } });
+  await compare_figures(page, plan(1), told, "grid");
+  holds((await page.locator(".about").textContent()).includes("elements of fast memory"), "in elements");
+  await page.screenshot({ path: `${shots}/report_grid.png`, fullPage: true });
+  await page.close();
+
+  // A plan that does not fit is shown up to its fault, and the exit code says so.
+  const bad = JSON.parse(readFileSync(at("grid.json"), "utf8"));
+  bad.granularities[2] = [1 << 14, 1 << 14, 1 << 14];
+  writeFileSync(at("bad.json"), JSON.stringify(bad));
+  const { status } = spawnSync(command, ["report", at("bad.json"), "--problem", at("problem.json"), "--out", at("bad.html")]);
+  check(status, 1);
+  const faulty = await open(at("bad.html"), { viewport: { width: 1100, height: 950 } });
+  check(await texts(faulty, ".badge.illegal"), ["illegal"]);
+  holds((await faulty.locator(".fault").textContent()).length > 20, "the fault in words");
+  await faulty.screenshot({ path: `${shots}/report_illegal.png`, fullPage: true });
+  await faulty.close();
+}
+
+try {
+  for (const part of [five_tasks, two_plans, hostile_names, two_thousand_ops, grid_problem]) await part();
+  check(problems, [], "no error in the console, no dialog, no request");
+  console.log(`${checks} checks of reports passed; screenshots in ${shots}`);
+} finally {
+  await browser.close();
+  rmSync(folder, { recursive: true });
+}
