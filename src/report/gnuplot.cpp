@@ -23,6 +23,7 @@ constexpr std::array<const char*, 5> dashes = {"solid", "(10,5)", "(3,4)", "(10,
 constexpr std::array<int, 7> shapes = {7, 9, 5, 13, 11, 15, 6};
 constexpr const char* ink = "#222222";
 constexpr const char* faint = "#E4E4E4";
+constexpr const char* bold = "bold";       // a font's name for gnuplot, which knows no weights
 constexpr std::size_t marked_points = 24;  // a curve of more has no marks at its points
 
 struct Style {
@@ -86,7 +87,7 @@ class Writer {
   }
 
   void add_heading() {
-    add_label(layout_.title, margin, margin + 8, "font 'sans-serif:Bold,15'");
+    add_label(layout_.title, margin, margin + 8, fmt::format("font '{},15'", bold));
     add_label(layout_.note, margin, layout_.height - margin - 2, "font 'sans-serif,11'");
     for (std::size_t i = 0; i < layout_.legend.size(); ++i) add_legend(layout_.legend[i], style_of(i));
   }
@@ -99,7 +100,7 @@ class Writer {
     if (is_line() || plot_.mark == PlotMark::estimates)
       line("set arrow from {} to {} nohead lw 2 lc {} dt {}", at(entry.x, entry.y),
            at(entry.x + legend_sample, entry.y), style.color, style.dash);
-    if (plot_.mark != PlotMark::bars && plot_.mark != PlotMark::steps)
+    if (plot_.mark != PlotMark::bars)
       line("set label '' at {} point pt {} ps 0.6 lc {}", at(middle, entry.y), style.shape, style.color);
     add_label(entry.text, entry.x + legend_sample + 6, entry.y);
   }
@@ -111,7 +112,7 @@ class Writer {
     line("set tmargin at screen {:.6f}", up(box.top));
     line("set bmargin at screen {:.6f}", up(box.bottom));
     add_axes(placed);
-    add_label(placed.title, box.left, box.top - 11, "font 'sans-serif:Bold,12'");
+    add_label(placed.title, box.left, box.top - 11, fmt::format("font '{},12'", bold));
     add_data(panel);
     add_curves(panel, placed);
     line("unset label");
@@ -127,11 +128,11 @@ class Writer {
     line("unset grid");
     add_axis('x', placed.across, below.log);
     add_axis('y', placed.up, !rows && plot_.y.log);
-    if (!plot_.categories.empty()) add_categories(rows ? 'y' : 'x');
+    const bool is_first = box.left < layout_.panels.front().box.left + 1;
+    if (!plot_.categories.empty()) add_categories(rows ? 'y' : 'x', !rows || is_first);
     line("set grid {} lt 1 lw 1 lc rgb '{}', lt 1 lw 1 lc rgb '{}' back",
          plot_.mark == PlotMark::bars ? "noxtics ytics" : "xtics ytics", faint, faint);
     add_label(below.label, (box.left + box.right) / 2, box.bottom + layout_.label_below, "center");
-    const bool is_first = box.left < layout_.panels.front().box.left + 1;
     if (!rows && is_first)
       add_label(plot_.y.label, margin + 6, (box.top + box.bottom) / 2, "center rotate by 90");
   }
@@ -144,16 +145,17 @@ class Writer {
     for (const Tick& tick : scale.ticks)
       ticks += fmt::format("{}'{}' {} {}", ticks.empty() ? "" : ", ", tick.label, tick.at,
                            tick.label.empty() ? 1 : 0);
-    line("set {}tics norotate ({})", name, ticks);
+    line("set {}tics norotate offset {} ({})", name, name == 'x' ? "0,0.35" : "0.4,0", ticks);
   }
 
-  void add_categories(char axis) {
+  void add_categories(char axis, bool named) {
     std::string ticks;
     for (std::size_t i = 0; i < layout_.categories.size(); ++i)
-      ticks += fmt::format("{}{} {}", ticks.empty() ? "" : ", ", quoted(layout_.categories[i]), i);
+      ticks +=
+          fmt::format("{}{} {}", ticks.empty() ? "" : ", ", named ? quoted(layout_.categories[i]) : "''", i);
     const std::string slant =
         layout_.slant > 0 ? fmt::format("rotate by {} right", layout_.slant) : "norotate";
-    line("set {}tics {} scale 0,0 ({})", axis, slant, ticks);
+    line("set {}tics {} scale 0,0 offset {} ({})", axis, slant, axis == 'x' ? "0,0.35" : "0,0", ticks);
   }
 
   // Numbers only; a datablock a curve, and one for a band that has corners.
@@ -237,6 +239,8 @@ class Writer {
                                                  is_steps() ? "steps" : "lines", style.color, style.dash)};
     const bool few = plot_.mark == PlotMark::lines && series.points.size() <= marked_points;
     if (few || plot_.mark == PlotMark::front) both.push_back(dots(0.5));
+    if (plot_.mark == PlotMark::steps)  // where it begins and ends
+      both.push_back(fmt::format("every {} {}", series.points.size() - 1, dots(0.6)));
     return both;
   }
 
@@ -268,6 +272,13 @@ void replace_between(std::string& text, std::size_t& from, std::string_view open
   from = begin + open.size() + content.size();
 }
 
+void make_bold(std::string& svg) {
+  const std::string from = fmt::format("font-family=\"{}\"", bold);
+  const std::string_view to = "font-family=\"sans-serif\" font-weight=\"bold\"";
+  for (std::size_t at = svg.find(from); at != std::string::npos; at = svg.find(from, at + to.size()))
+    svg.replace(at, from.size(), to);
+}
+
 }  // namespace
 
 GnuplotScript gnuplot_script(const Plot& plot, const PlotSize& size) {
@@ -279,6 +290,7 @@ std::string plot_svg(const Plot& plot, const PlotSize& size) {
   const GnuplotScript script = gnuplot_script(plot, size);
   std::string svg = with_texts(
       run_program({.arguments = {"gnuplot", "-d"}, .package = "gnuplot-nox"}, script.text), script.texts);
+  make_bold(svg);
   // What gnuplot says of itself, and the numbers of its curves, give way to what readers of a screen and
   // pointers want to know.
   std::size_t from = 0;

@@ -44,7 +44,7 @@ class HeadroomPlot {
 
   Plot take() && {
     plot_.note = rules_ ? fmt::format("Rules {}.", *rules_) : std::string();
-    if (published_) plot_.note += " 3B, 8B: published scores of language models.";
+    if (published_) plot_.note += " 3B, 8B: language models, by their published scores.";
     if (unproven_) plot_.note += " Not every optimum is proven: then the best plan found.";
     return std::move(plot_);
   }
@@ -64,8 +64,8 @@ class HeadroomPlot {
     const JsonField published = task.required("published");
     if (!published.is_null()) {
       published_ = true;
-      add_bar(category, "3B", score_scale * number_at(published, "score_3b"));
-      add_bar(category, "8B", score_scale * number_at(published, "score_8b"));
+      add_bar(category, "3B (published)", score_scale * number_at(published, "score_3b"));
+      add_bar(category, "8B (published)", score_scale * number_at(published, "score_8b"));
     }
     const JsonField gain = optimum.required("improvement");
     if (!gain.is_null()) add_bar(category, "optimum", gain.number());

@@ -13,9 +13,10 @@ namespace {
 constexpr double title_height = 26;
 constexpr double legend_row = 19;
 constexpr double panel_title_height = 22;
-constexpr double tick_height = 20;   // of the figures below an axis
+constexpr double tick_height = 24;   // of the figures below an axis
 constexpr double label_height = 20;  // of what an axis is about, also turned
 constexpr double note_height = 20;
+constexpr double tick_room = 15;   // beside the figures of an axis, to the axis
 constexpr double right_room = 14;  // for half of the last figure below an axis
 constexpr double least_panel = 40;
 constexpr std::size_t longest_name = 40;
@@ -165,7 +166,7 @@ class Arrangement {
   void place_panels(const PlotSize& size) {
     const std::size_t across = columns();
     const std::size_t rows = (plot_.panels.size() + across - 1) / across;
-    const double label = !is_across(plot_.mark) && !plot_.y.label.empty() ? label_height : 0;
+    const double label = room_of_names();
     const double column = (layout_.width - 2 * margin - label) / static_cast<double>(across);
     const double slot = (column - 50) / std::max<double>(1, static_cast<double>(plot_.categories.size()));
     const double above = has_panel_titles() ? panel_title_height : 8;
@@ -195,7 +196,7 @@ class Arrangement {
     for (const PlotPanel& panel : plot_.panels) {
       PanelLayout placed;
       const bool across = is_across(plot_.mark);
-      const Scale values = value_scale(plot_, panel, across ? 90 : 45, across ? width : height);
+      const Scale values = value_scale(plot_, panel, across ? 60 : 45, across ? width : height);
       const Scale others = plot_.categories.empty() ? scale_of(extent_of(plot_.x, x_bounds(panel), 70, width))
                                                     : category_scale(plot_);
       placed.across = across ? values : others;
@@ -204,10 +205,16 @@ class Arrangement {
     }
   }
 
+  // To the left of the first column: what the axis of values is called, or the categories' names.
+  double room_of_names() const {
+    if (is_across(plot_.mark)) return widest(layout_.categories);
+    return plot_.y.label.empty() ? 0 : label_height;
+  }
+  // To the left of every column.
   double room_left() const {
-    double room = is_across(plot_.mark) ? widest(layout_.categories) : 0;
+    double room = 0;
     for (const PanelLayout& panel : layout_.panels) room = std::max(room, widest_tick(panel.up));
-    return room + 10;
+    return room + tick_room;
   }
 
   const Plot& plot_;

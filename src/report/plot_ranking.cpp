@@ -22,9 +22,9 @@ struct Metric {
 constexpr std::array<Metric, 6> metrics = {{
     {"pairwise", "pairs in the right order, share"},
     {"tau", "Kendall's tau-b"},
-    {"top_1", "top-1: best cost / cost of the first choice"},
-    {"top_5", "top-5: best cost / best of the first five"},
-    {"regret", "regret: how much dearer the first choice is, %", 100, true},
+    {"top_1", "top-1: best / first choice"},
+    {"top_5", "top-5: best / best of the first five"},
+    {"regret", "regret of the first choice, %", 100, true},
     {"ndcg_5", "NDCG@5"},
 }};
 

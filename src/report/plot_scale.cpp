@@ -3,8 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
+#include <initializer_list>
+#include <utility>
 
 namespace fuselage::report {
 namespace {
@@ -66,30 +67,32 @@ Scale linear_scale(const Extent& extent) {
   return {.low = low, .high = high, .ticks = linear_ticks(low, high, step)};
 }
 
-void add_small_ticks(std::vector<Tick>& ticks, double decade, double low, double high) {
-  for (int digit = 2; digit <= 9; ++digit) {
-    const double at = digit * decade;
-    if (at >= low && at <= high) ticks.push_back({.at = at});
-  }
-}
-
-// Powers of ten, every so many if there are more than fit; 2 and 5 times as well if there are few.
+// Labelled: 1, 2 and 5 times each power of ten, or fewer if these are more than `wanted`.
 std::vector<Tick> log_ticks(double low, double high, int wanted) {
   const int first = static_cast<int>(std::floor(std::log10(low) + 1e-9));
   const int last = static_cast<int>(std::ceil(std::log10(high) - 1e-9));
-  const int every = std::max(1, (last - first + wanted - 1) / std::max(1, wanted));
-  const bool few = std::log10(high / low) < 2.2;
+  const auto at = [](int power, int digit) { return digit * std::pow(10, power); };
+  const auto is_on = [&](double value) { return value >= low * (1 - 1e-9) && value <= high * (1 + 1e-9); };
+  const auto count = [&](std::initializer_list<int> digits) {
+    int number = 0;
+    for (int power = first; power <= last; ++power)
+      for (const int digit : digits) number += is_on(at(power, digit)) ? 1 : 0;
+    return number;
+  };
+  const bool with_2 = count({1, 2, 5}) <= wanted;
+  const bool with_5 = with_2 || count({1, 5}) <= wanted || count({1}) < 2;
+  const int every = 1 + (count({1}) - 1) / std::max(1, wanted);
+  const auto is_labelled = [&](int power, int digit) {
+    return digit == 1 ? (power - first) % every == 0
+                      : every == 1 && (digit == 5 ? with_5 : digit == 2 && with_2);
+  };
   std::vector<Tick> ticks;
-  for (int power = first; power <= last; ++power) {
-    const double decade = std::pow(10, power);
-    for (const double factor : {1.0, 2.0, 5.0}) {
-      const double at = factor * decade;
-      const bool labelled = factor == 1 ? (power - first) % every == 0 : few;
-      if (labelled && at >= low * (1 - 1e-9) && at <= high * (1 + 1e-9))
-        ticks.push_back({.at = at, .label = label_of(at, at)});
+  for (int power = first; power <= last; ++power)
+    for (int digit = 1; digit <= (every == 1 ? 9 : 1); ++digit) {
+      const double value = at(power, digit);
+      if (is_on(value))
+        ticks.push_back({.at = value, .label = is_labelled(power, digit) ? label_of(value, value) : ""});
     }
-    if (!few && last - first <= 8) add_small_ticks(ticks, decade, low, high);
-  }
   return ticks;
 }
 
@@ -99,14 +102,15 @@ Scale log_scale(const Extent& extent) {
   const double least = has_less ? *extent.floor : extent.low;
   const double most = std::max(extent.high, least);
   const double room = most / least < 1.1 ? 1.5 : 1.1;
-  const double low = has_less ? least : least / room;
+  const double low = least / (has_less ? 1.15 : room);  // the floor is above the axis, to be seen
   const double high = has_less && room > 1.1 ? 10 * most : most * room;
   Scale scale{.low = low, .high = high, .ticks = {}};
   scale.ticks = high / low < 2 ? linear_ticks(low, high, nice_step((high - low) / extent.ticks))
                                : log_ticks(low, high, extent.ticks);
-  if (has_less)
-    for (Tick& tick : scale.ticks)
-      if (tick.at <= least * (1 + 1e-9)) tick.label = "\u2264 " + tick.label;
+  if (!has_less) return scale;
+  std::erase_if(scale.ticks, [&](const Tick& tick) { return tick.at < least * (1 - 1e-9); });
+  for (Tick& tick : scale.ticks)
+    if (tick.at <= least * (1 + 1e-9)) tick.label = "\u2264 " + tick.label;
   return scale;
 }
 
