@@ -144,7 +144,8 @@ std::string run_program(const Program& program, std::string_view input) {
   if (!in_time) ::kill(pid, SIGKILL);
   const int status = reap(pid);
   if (!in_time)
-    fail("{}: took more than {:g} s; expected an answer by then", program.arguments[0], program.seconds);
+    throw ProgramTimedOut(fmt::format("{}: took more than {:g} s; expected an answer by then",
+                                      program.arguments[0], program.seconds));
   if (WIFSIGNALED(status))
     fail("{}: was ended by signal {}; {}", program.arguments[0], WTERMSIG(status), first_lines(err.text()));
   if (WEXITSTATUS(status) != 0)

@@ -3,9 +3,10 @@
 #include <fmt/format.h>
 #include <tbb/parallel_for.h>
 
+#include <algorithm>
 #include <optional>
 
-#include "fuselage/core/error.h"
+#include "fuselage/core/program.h"
 #include "fuselage/report/compare.h"
 #include "fuselage/report/drawing.h"
 #include "fuselage/report/export.h"
@@ -37,7 +38,12 @@ void draw(Job& job, const PageOptions& options) {
   }
   const std::string dot =
       job.overview ? overview_dot_of(*job.subject, *job.plan) : dot_of(*job.subject, *job.plan);
-  job.layout = layout_of(dot, options.layout_seconds);
+  try {
+    job.layout = layout_of(dot, options.layout_seconds);
+  } catch (const ProgramTimedOut& error) {
+    job.note =
+        fmt::format("{}, {}: {} is left out: {}", job.subject->name, job.plan->label, what, error.what());
+  }
 }
 
 ordered_json box_json(const Box& box) {
@@ -133,12 +139,23 @@ std::vector<Job> jobs_of(const std::vector<PageGraph>& graphs) {
   return jobs;
 }
 
+// "seed-honest"; "seed, physical in free order" of plans under different ones.
+std::string rules_of(const std::vector<Schedule>& plans) {
+  std::vector<std::string> all;
+  for (const Schedule& plan : plans) {
+    const std::string rules = plan.rules + (plan.order == "free" ? " in free order" : "");
+    if (std::ranges::find(all, rules) == all.end()) all.push_back(rules);
+  }
+  return fmt::format("{}", fmt::join(all, ", "));
+}
+
 // In the order of jobs_of.
 ordered_json graphs_json(const std::vector<PageGraph>& graphs, const std::vector<Job>& jobs) {
   ordered_json list = ordered_json::array();
   auto job = jobs.begin();
   for (const PageGraph& graph : graphs) {
     ordered_json json = subject_json(graph.subject);
+    json["rules"] = rules_of(graph.plans);
     json["plans"] = ordered_json::array();
     for (const Schedule& plan : graph.plans) {
       ordered_json one = schedule_json(plan);

@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "fuselage/core/error.h"
+
 namespace fuselage {
 
 struct Program {
@@ -14,8 +16,13 @@ struct Program {
   double seconds = 60;                 // that it may take
 };
 
-// What it wrote on its stdout. Error if it is not installed, takes too long or fails; the message has the
-// beginning of what it wrote on stderr. What a program that succeeds says there is lost.
+class ProgramTimedOut : public Error {
+ public:
+  using Error::Error;
+};
+
+// What it wrote on its stdout. Error if it is not installed or fails, with the beginning of what it wrote on
+// stderr; ProgramTimedOut if it takes too long. What a program that succeeds says there is lost.
 std::string run_program(const Program& program, std::string_view input);
 
 }  // namespace fuselage

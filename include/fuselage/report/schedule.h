@@ -53,8 +53,8 @@ struct Subject {
 };
 
 struct Kernel {
-  std::vector<OpId> ops;
-  std::string tile;            // "128", "256 x 256 x 64" (w x h x k)
+  std::vector<OpId> ops = {};
+  std::string tile = {};       // "128", "256 x 256 x 64" (w x h x k)
   std::string traversal = {};  // of a grid plan: "raster", "snake by rows", ...
   std::vector<TensorId> retain = {};
   std::vector<TensorId> loads = {};  // read from slow memory; after a fallback once for every member
@@ -68,7 +68,7 @@ struct Kernel {
   double latency = 0;
   double start = 0;
   double end = 0;
-  std::string bound;  // "compute", "memory"; walk: "fallback"; grid: "both"
+  std::string bound = {};  // "compute", "memory"; walk: "fallback"; grid: "both"
   std::int64_t working_set = 0;
   double working_set_share = 0;     // of the capacity
   std::vector<TensorId> held = {};  // tensors in fast memory from its start or to its end, ascending
