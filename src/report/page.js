@@ -70,7 +70,6 @@ function choose_theme() {
     document.documentElement.dataset.theme = dark ? "dark" : "light";
     button.textContent = dark ? "Light" : "Dark";
     button.setAttribute("aria-label", dark ? "Light colours" : "Dark colours");
-    button.setAttribute("aria-pressed", String(chosen !== null));
   };
   button.addEventListener("click", () => {
     chosen = document.documentElement.dataset.theme !== "dark";

@@ -15,6 +15,10 @@ function comparison_of(graph, views, entry, reference) {
   const view = views[entry.plan], best = views[reference], time = graph.time_unit;
   const name = v => isolated(shown_name(v.plan.label, 40));
   const title = html("h3", {}, html("b", {}, name(view)));
+  if (!view.plan.legal) {
+    title.append(" is illegal: its time ends at the fault, and is compared with none.");
+    return html("section", { class: "pair" }, title);
+  }
   if (entry.difference === 0) title.append(" is as fast as ", html("b", {}, name(best)));
   else title.append(` is ${time_text(Math.abs(entry.difference))} ${time} ${entry.difference > 0 ? "slower" : "faster"} than `, html("b", {}, name(best)));
   const block = html("section", { class: "pair" }, title);

@@ -39,8 +39,7 @@ function fill_plan(view, plan_index) {
   const { graph, plan, element } = view;
   element.append(plan_heading(graph, plan, plan_index, `${element.id}-label`), plan_figures(graph, plan));
   if (plan.fault) {
-    const where = plan.fault.kernel === null || plan.fault.kernel === undefined ? "" : ` at kernel ${plan.fault.kernel}`;
-    element.append(html("p", { class: "fault", role: "note" }, html("strong", {}, `Illegal${where}: `), isolated(shown_name(plan.fault.message, 600))));
+    element.append(html("p", { class: "fault", role: "note" }, html("strong", {}, "Illegal: "), isolated(shown_name(plan.fault.message, 600))));
   }
   const left = html("div", { class: "left" }), right = html("div", { class: "right" });
   element.append(html("div", { class: "views" }, left, right));
@@ -65,11 +64,11 @@ function plan_heading(graph, plan, plan_index, id) {
 function plan_figures(graph, plan) {
   const { totals } = plan, time = graph.time_unit, size = graph.size_unit;
   const gap = gap_of(plan);
-  const against = other => (other === null || other === undefined ? "" : `${percent_text(Math.abs(1 - plan.latency / other))} ${plan.latency <= other ? "below" : "above"}`);
+  const against = other => (other === null || other === undefined ? "" : `this plan ${plan.latency > other ? "+" : "−"}${percent_text(Math.abs(plan.latency / other - 1))}`);
   const figures = [
-    ["Latency", time_text(plan.latency), time],
+    ["Latency", time_text(plan.latency), plan.legal ? time : `${time}, up to the fault`],
     ["Lower bound", time_text(plan.lower_bound), gap === null ? "none known" : gap > 0 ? `gap ${percent_text(gap)}` : "no gap"],
-    ["Proof", plan.proof || "–", proof_word(plan.proof)],
+    ...(plan.legal ? [["Proof", plan.proof || "–", proof_word(plan.proof)]] : []),
     ...(plan.greedy_latency === null ? [] : [["Greedy", time_text(plan.greedy_latency), against(plan.greedy_latency)]]),
     ...(plan.naive_latency === null ? [] : [["Naive", time_text(plan.naive_latency), against(plan.naive_latency)]]),
     ["Kernels", grouped_whole(plan.kernels.length), graph.machine.launch ? `${grouped_whole(totals.launches)} ${totals.launches === 1 ? "launch" : "launches"}` : `of ${plural(graph.ops.length, "op")}`],
@@ -101,12 +100,12 @@ function view_panel(view, name, heading, note) {
   return { panel, bar, body };
 }
 
-// Draws now, and again whenever the width of `body` changes (not while hidden or on paper, where it is scaled).
+// Draws now, and again whenever the width of `body` changes; on paper what is drawn is scaled, and while hidden it waits.
 function draw_to_width(body, draw) {
   let width = 0;
   const update = () => {
     const now = Math.floor(body.clientWidth);
-    if (now < 50 || now === width || matchMedia("print").matches) return;
+    if (now < 50 || now === width || (width && matchMedia("print").matches)) return;
     width = now;
     draw(width);
   };

@@ -85,7 +85,7 @@ function roof(graph, x, y, width) {
   const foot = bandwidth > 0 ? y.domain()[0] / bandwidth : 0;
   const start = bandwidth > 0 ? (foot >= x.domain()[0] ? [x(foot), y(y.domain()[0])] : [f.left, y(bandwidth * x.domain()[0])]) : [f.left, y(1)];
   parts.push(svg("path", { class: "roof", d: line([start, [knee, y(1)], [right, y(1)]]) }));
-  parts.push(svg("text", { class: "dim end", x: right - 2, y: y(1) - 6 }, "all compute"));
+  parts.push(svg("text", { class: "dim end", x: right - 2, y: y(1) - 26 }, "all compute"));
   if (bandwidth > 0) {
     const text = `slope: ${d3.format(",~r")(bandwidth)} ${graph.size_unit} per ${one_of(graph.time_unit)}`;
     parts.push(svg("text", { class: "dim start", x: start[0] + 40, y: start[1] - 5 }, text));  // below the slope, which rises

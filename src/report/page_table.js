@@ -1,21 +1,22 @@
 // Tables: the kernels of a plan with the figures that `explain` prints, and sorting by a column.
 
+// `free` ones may be broken anywhere on paper.
 const kernel_columns = [
   { name: "kernel", value: (_, kernel, k) => k },
-  { name: "ops", text: (_, kernel) => ids_text(kernel.ops), value: (_, kernel) => kernel.ops[0] },
-  { name: "what", text: (graph, kernel) => kernel.ops.map(op => graph.ops[op].op).join("+") },
+  { name: "ops", free: true, text: (_, kernel) => ids_text(kernel.ops), value: (_, kernel) => kernel.ops[0] },
+  { name: "what", free: true, text: (graph, kernel) => kernel.ops.map(op => graph.ops[op].op).join("+") },
   { name: "tile", text: (_, kernel) => kernel.tile, value: (_, kernel) => parseFloat(kernel.tile) },
   { name: "traversal", text: (_, kernel) => kernel.traversal || "raster", family: "grid" },
-  { name: "loads", text: (_, kernel) => ids_text(kernel.loads), value: (_, kernel) => kernel.loads.length },
-  { name: "stores", text: (_, kernel) => ids_text(kernel.stores), value: (_, kernel) => kernel.stores.length },
-  { name: "retained", text: (_, kernel) => ids_text(kernel.retain), value: (_, kernel) => kernel.retain.length },
-  { name: "loaded", number: size_text, value: (_, kernel) => kernel.loaded, total: totals => totals.loaded },
-  { name: "stored", number: size_text, value: (_, kernel) => kernel.stored, total: totals => totals.stored },
+  { name: "latency", number: time_text, value: (_, kernel) => kernel.latency, total: (_, plan) => plan.latency },
   { name: "compute", number: time_text, value: (_, kernel) => kernel.compute, total: totals => totals.compute },
   { name: "memory", number: time_text, value: (_, kernel) => kernel.memory, total: totals => totals.memory },
   { name: "launch", number: time_text, value: (_, kernel) => kernel.launch, total: totals => totals.launch, family: "walk" },
-  { name: "latency", number: time_text, value: (_, kernel) => kernel.latency, total: (_, plan) => plan.latency },
   { name: "bound", text: (_, kernel) => kernel.bound },
+  { name: "loads", free: true, text: (_, kernel) => ids_text(kernel.loads), value: (_, kernel) => kernel.loads.length },
+  { name: "stores", free: true, text: (_, kernel) => ids_text(kernel.stores), value: (_, kernel) => kernel.stores.length },
+  { name: "retained", free: true, text: (_, kernel) => ids_text(kernel.retain), value: (_, kernel) => kernel.retain.length },
+  { name: "loaded", number: size_text, value: (_, kernel) => kernel.loaded, total: totals => totals.loaded },
+  { name: "stored", number: size_text, value: (_, kernel) => kernel.stored, total: totals => totals.stored },
   { name: "working set", number: size_text, value: (_, kernel) => kernel.working_set, total: totals => totals.largest_working_set },
   { name: "of capacity", number: share => d3.format(".0f")(100 * share) + " %", value: (_, kernel) => kernel.working_set_share },
 ];
@@ -43,7 +44,7 @@ function append_table(parent, view) {
 function cell_of(column, graph, kernel, k) {
   if (column.name === "kernel") return html("th", { scope: "row" }, html("span", { class: `swatch ${kernel_class(k)}`, "aria-hidden": "true" }), String(k));
   if (column.number) return html("td", { class: "n" }, column.number(column.value(graph, kernel, k)));
-  return html("td", { class: "free" }, html("span", { class: "cut" }, column.text(graph, kernel)));
+  return html("td", column.free ? { class: "free" } : {}, html("span", { class: "cut" }, column.text(graph, kernel)));
 }
 
 // Wide tables scroll inside their frame, by keyboard too.

@@ -25,7 +25,7 @@ const axis_number = d3.format("~s");
 
 function time_text(x) { return x === null || x === undefined ? "–" : grouped_time(x); }
 function size_text(x) { return x === null || x === undefined ? "–" : grouped_whole(x); }
-const percent_text = share => d3.format(".1f")(100 * share) + " %";
+const percent_text = share => (Number.isFinite(share) ? d3.format(".1f")(100 * share) + " %" : "–");
 const plural = (count, thing) => `${grouped_whole(count)} ${thing}${count === 1 ? "" : "s"}`;
 
 // How much of the latency might still go: as `search` counts its gap.

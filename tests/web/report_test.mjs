@@ -4,7 +4,7 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import assert from "node:assert/strict";
+import { passed, check, holds, near, time, size, figure, sum, loaded, texts, numbers, ks, plan, table, figures, until, frames, compare_figures } from "./report_checks.mjs";
 
 const [command, shots = "screenshots"] = process.argv.slice(2);
 mkdirSync(shots, { recursive: true });
@@ -14,15 +14,6 @@ const run = (...args) => execFileSync(command, args, { encoding: "utf8", maxBuff
 const search = (target, out, ...more) => run("search", target, "--out", at(out), "--no-store", "--quiet", ...more);
 const explain = (plan, ...more) => JSON.parse(run("explain", at(plan), "--json", ...more));
 const report = (out, ...args) => { run("report", ...args, "--out", at(out)); return at(out); };
-
-let checks = 0;
-const check = (actual, expected, what) => { assert.deepEqual(actual, expected, what); ++checks; };
-const holds = (truth, what) => { assert.ok(truth, what); ++checks; };
-const near = (actual, expected, slack, what) => holds(Math.abs(actual - expected) <= slack, `${what}: ${actual}, expected ${expected}`);
-const time = x => x.toLocaleString("en-US", { minimumFractionDigits: 2, maximumFractionDigits: 2 });
-const size = x => x.toLocaleString("en-US", { maximumFractionDigits: 0 });
-const figure = text => Number(text.replaceAll(",", ""));
-const sum = list => list.reduce((a, b) => a + b, 0);
 
 const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox"] });
 const problems = [];
@@ -36,79 +27,6 @@ async function open(file, options = {}) {
   await page.waitForSelector(".graph:not([hidden]) .plan");
   return page;
 }
-const loaded = page => page.evaluate(() => performance.getEntriesByType("navigation")[0].loadEventEnd);
-const texts = (page, selector) => page.locator(selector).allTextContents();
-const numbers = (page, selector, name) => page.locator(selector).evaluateAll((list, name) => list.map(element => Number(element.getAttribute(name))), name);
-const ks = (page, selector) => page.locator(selector).evaluateAll(list => [...new Set(list.map(element => Number(element.getAttribute("data-k"))))].sort((a, b) => a - b));
-const plan = number => `.graph:not([hidden]) .plan:nth-of-type(${number})`;
-const table = async (page, where) => page.locator(`${where} .table tbody tr`).evaluateAll(rows => rows.map(row => [...row.cells].map(cell => cell.textContent)));
-const figures = async (page, where) => Object.fromEntries(await page.locator(`${where} .figures > div`).evaluateAll(list => list.map(one => [one.children[0].textContent, one.children[1].textContent])));
-
-// The page's policy allows no eval, which Playwright's own waitForFunction needs.
-async function until(page, truth, argument) {
-  for (let tries = 0; tries < 100; ++tries) {
-    if (await page.evaluate(truth, argument)) return;
-    await page.waitForTimeout(50);
-  }
-  assert.fail(`never: ${truth}`);
-}
-
-// How long frames take while something goes on, in milliseconds. `act` is source.
-const frames = (page, act, count) => page.evaluate(`(async () => {
-  const act = ${act}, count = ${count}, taken = [];
-  let last = performance.now();
-  for (let i = 0; i < count; ++i) {
-    act(i);
-    await new Promise(requestAnimationFrame);
-    taken.push(performance.now() - last);
-    last = performance.now();
-  }
-  taken.sort((a, b) => a - b);
-  return taken[count >> 1].toFixed(1) + " ms (95 %: " + taken[Math.floor(count * 0.95)].toFixed(1) + " ms)";
-})()`);
-
-// What `explain` says of each kernel must stand in the table, and be drawn to scale.
-async function compare_figures(page, where, told, family) {
-  const walk = family === "walk", rows = await table(page, where);
-  check(rows.length, told.kernels.length, "a row a kernel");
-  const expected = told.kernels.map(kernel => (walk
-    ? [size(kernel.load_bytes), size(kernel.store_bytes), time(kernel.compute_cycles), time(kernel.memory_cycles), time(kernel.latency), kernel.bound, size(kernel.working_set)]
-    : [size(kernel.loaded), size(kernel.stored), time(kernel.compute), time(kernel.memory), time(kernel.latency), kernel.bound, size(kernel.working_set)]));
-  const columns = await texts(page, `${where} .table thead th`);
-  const wanted = ["loaded", "stored", "compute", "memory", "latency", "bound", "working set"].map(name => columns.indexOf(name));
-  check(rows.map(row => wanted.map(column => row[column])), expected, "the figures of explain");
-  const total = await page.locator(`${where} .table tfoot tr`).evaluate(row => [...row.cells].map(cell => cell.textContent));
-  const totals = told.totals;
-  check(wanted.filter((_, i) => i !== 5).map(column => total[column]), (walk
-    ? [size(totals.load_bytes), size(totals.store_bytes), time(totals.compute_cycles), time(totals.memory_cycles)]
-    : [size(totals.loaded), size(totals.stored), time(totals.compute), time(totals.memory)]).concat(time(totals.latency), size(totals.largest_working_set)), "its totals");
-  check((await figures(page, where)).Latency, time(totals.latency));
-
-  // The timeline: pixels per time unit from the whole; every start is the sum of the latencies before.
-  const x = await numbers(page, `${where} .slot`, "x"), widths = await numbers(page, `${where} .slot`, "width");
-  const scale = (x[x.length - 1] + widths[widths.length - 1]) / totals.latency;
-  let start = 0, worst = 0;
-  told.kernels.forEach((kernel, k) => {
-    worst = Math.max(worst, Math.abs(x[k] - scale * start), Math.abs(widths[k] - scale * kernel.latency));
-    start += kernel.latency;
-  });
-  near(worst, 0, 0.05, "places on the timeline, in pixels");
-  const work = await numbers(page, `${where} .work`, "width");
-  near(Math.max(...told.kernels.map((kernel, k) => Math.max(Math.abs(work[2 * k] - scale * (walk ? kernel.compute_cycles : kernel.compute)),
-    Math.abs(work[2 * k + 1] - scale * (walk ? kernel.memory_cycles : kernel.memory))))), 0, 0.05, "bars of compute and memory");
-
-  // The roofline: its ticks say what a pixel means.
-  const ticks = await page.locator(`${where} .roofline .axis`).first().locator(".tick").evaluateAll(list => list.map(tick => [Number(tick.textContent), Number(/translate\(([\d.]+)/.exec(tick.getAttribute("transform"))[1])]));
-  const [[a, xa], [b, xb]] = [ticks[0], ticks[ticks.length - 1]];
-  const points = await page.locator(`${where} .point`).evaluateAll(list => list.map(point => [Number(point.getAttribute("data-k")), Number(point.getAttribute("cx"))]));
-  check(points.length, told.kernels.length, "a point a kernel");
-  for (const [k, cx] of points) {
-    const kernel = told.kernels[k], moved = walk ? kernel.load_bytes + kernel.store_bytes : kernel.loaded + kernel.stored, computed = walk ? kernel.compute_cycles : kernel.compute;
-    if (moved > 0 && computed > 0) assert.ok(Math.abs(Math.log(a) + (cx - xa) / (xb - xa) * Math.log(b / a) - Math.log(computed / moved)) < 0.01, `kernel ${k} on the roofline`);
-  }
-  ++checks;
-}
-
 async function five_tasks() {
   search("all", "tasks", "--rules", "seed-honest");
   const names = ["task1_chain", "task2_residual", "task3_attention", "task4_mixed", "task5_adversarial"];
@@ -137,6 +55,7 @@ async function five_tasks() {
   // On paper: all graphs, no controls, black on white whatever the theme.
   await page.emulateMedia({ media: "print", colorScheme: "dark" });
   await until(page, () => document.querySelectorAll(".graph:not([hidden]) .plan").length === 10);
+  check(await page.locator(".plan .chart").count(), 20, "two charts of each plan");
   check(await page.locator(".buttons:visible, #theme:visible, nav:visible").count(), 0, "no controls on paper");
   check(await page.evaluate(() => [getComputedStyle(document.body).backgroundColor, getComputedStyle(document.body).color]), ["rgb(255, 255, 255)", "rgb(0, 0, 0)"]);
   await page.setViewportSize({ width: 760, height: 1000 });
@@ -382,7 +301,7 @@ async function grid_problem() {
 try {
   for (const part of [five_tasks, two_plans, hostile_names, two_thousand_ops, grid_problem]) await part();
   check(problems, [], "no error in the console, no dialog, no request");
-  console.log(`${checks} checks of reports passed; screenshots in ${shots}`);
+  console.log(`${passed.checks} checks of reports passed; screenshots in ${shots}`);
 } finally {
   await browser.close();
   rmSync(folder, { recursive: true });
