@@ -86,9 +86,13 @@ function print_everything() {
       section.hidden = false;
       build_graph(index);
     });
+    drawn_to_width.forEach(chart => chart.on_paper());
     report_views.forEach(view => view.for_print());
   };
-  const restore = () => show_graph(report.shown);
+  const restore = () => {
+    drawn_to_width.forEach(chart => chart.on_screen());
+    show_graph(report.shown);
+  };
   window.addEventListener("beforeprint", prepare);
   window.addEventListener("afterprint", restore);
   matchMedia("print").addEventListener("change", event => (event.matches ? prepare() : restore()));

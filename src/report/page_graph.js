@@ -199,7 +199,8 @@ function keys_on_canvas(canvas, event) {
 
 function print_canvas(canvas) {
   const { width, height } = drawing_of(canvas);
-  set_attributes(canvas.picture, { viewBox: `0 0 ${width} ${height}` });
+  const scale = Math.min(1, paper_width / width);
+  set_attributes(canvas.picture, { width: scale * width, height: scale * height, viewBox: `0 0 ${width} ${height}` });
   canvas.moved.removeAttribute("transform");
   canvas.layers[canvas.shown].labels.forEach(labels => show_labels(labels, true));
   if (canvas.level) canvas.picture.classList.replace(canvas.level, "near");
@@ -207,7 +208,7 @@ function print_canvas(canvas) {
 }
 
 function restore_canvas(canvas) {
-  set_attributes(canvas.picture, { viewBox: `0 0 ${canvas.width} ${canvas.height}` });
+  set_attributes(canvas.picture, { width: canvas.width, height: canvas.height, viewBox: `0 0 ${canvas.width} ${canvas.height}` });
   move_canvas(canvas, d3.zoomTransform(canvas.picture));
 }
 

@@ -19,7 +19,7 @@ function append_log_chart(parent, graph, field) {
     legend.append(html("span", { class: key }, log_curves[key], " ", html("b", {}, known.length ? time_text(known[known.length - 1][key]) : "none")));
   }
   parent.append(html("section", { class: "view" }, html("div", { class: "bar" }, html("h3", {}, field === "steps" ? "Over steps" : "Over time"), legend), body));
-  draw_to_width(body, width => body.replaceChildren(draw_log(graph, field, width)));
+  draw_chart(body, width => body.replaceChildren(draw_log(graph, field, width)));
 }
 
 const has_value = (entry, key) => entry[key] !== null && entry[key] !== undefined && entry[key] > 0;

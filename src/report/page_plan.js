@@ -64,13 +64,15 @@ function plan_heading(graph, plan, plan_index, id) {
 function plan_figures(graph, plan) {
   const { totals } = plan, time = graph.time_unit, size = graph.size_unit;
   const gap = gap_of(plan);
-  const against = other => (other === null || other === undefined ? "" : `this plan ${plan.latency > other ? "+" : "−"}${percent_text(Math.abs(plan.latency / other - 1))}`);
+  const known = field => [plan, ...graph.plans.filter(other => reading_of(other) === reading_of(plan))].map(other => other[field]).find(value => value !== null && value !== undefined);
+  const greedy = known("greedy_latency"), naive = known("naive_latency");
+  const against = other => (plan.latency === other ? "as this plan" : `this plan ${plan.latency > other ? "+" : "−"}${percent_text(Math.abs(plan.latency / other - 1))}`);
   const figures = [
     ["Latency", time_text(plan.latency), plan.legal ? time : `${time}, up to the fault`],
     ["Lower bound", time_text(plan.lower_bound), gap === null ? "none known" : gap > 0 ? `gap ${percent_text(gap)}` : "no gap"],
     ...(plan.legal ? [["Proof", plan.proof || "–", proof_word(plan.proof)]] : []),
-    ...(plan.greedy_latency === null ? [] : [["Greedy", time_text(plan.greedy_latency), against(plan.greedy_latency)]]),
-    ...(plan.naive_latency === null ? [] : [["Naive", time_text(plan.naive_latency), against(plan.naive_latency)]]),
+    ...(greedy === undefined ? [] : [["Greedy", time_text(greedy), against(greedy)]]),
+    ...(naive === undefined ? [] : [["Naive", time_text(naive), against(naive)]]),
     ["Kernels", grouped_whole(plan.kernels.length), graph.machine.launch ? `${grouped_whole(totals.launches)} ${totals.launches === 1 ? "launch" : "launches"}` : `of ${plural(graph.ops.length, "op")}`],
     ["Compute", time_text(totals.compute), `${percent_text(totals.compute / plan.latency)} of the latency`],
     ["Memory", time_text(totals.memory), `${percent_text(totals.memory / plan.latency)} of the latency`],
@@ -100,7 +102,10 @@ function view_panel(view, name, heading, note) {
   return { panel, bar, body };
 }
 
-// Draws now, and again whenever the width of `body` changes; on paper what is drawn is scaled, and while hidden it waits.
+const paper_width = 640;
+const drawn_to_width = [];  // what is drawn anew for paper, and again for the screen
+
+// Draws now, and again whenever the width of `body` changes, which it doesn't while hidden or on paper.
 function draw_to_width(body, draw) {
   let width = 0;
   const update = () => {
@@ -111,6 +116,15 @@ function draw_to_width(body, draw) {
   };
   update();
   new ResizeObserver(() => requestAnimationFrame(update)).observe(body);
+  return {
+    on_paper() { draw(paper_width); },
+    on_screen() { width = 0; update(); },
+  };
+}
+
+// A chart: drawn for the width of a sheet when it is printed.
+function draw_chart(body, draw) {
+  drawn_to_width.push(draw_to_width(body, draw));
 }
 
 // A description in words for those who don't see a chart; the chart's marks lie outside of it.

@@ -10,7 +10,7 @@ function append_roofline(parent, view) {
   body.setAttribute("data-unit", graph.size_unit);
   const chart = { view, body };
   view.painters.push((hot, warm) => name_points(chart, hot, warm));
-  draw_to_width(body, width => draw_roofline(chart, width));
+  draw_chart(body, width => draw_roofline(chart, width));
 }
 
 // How much a kernel computes for what it moves, and what share of its latency that is.

@@ -13,7 +13,7 @@ function append_time(parent, view) {
     tool("−", () => chart.scale_by(1 / 2), "Zoom out in time"), tool("+", () => chart.scale_by(2), "Zoom in in time"), tool("All", () => chart.fit())));
   view.painters.push((hot, warm) => paint_bands(chart, hot, warm));
   view.revealers.push(kernels => reveal_in_time(chart, kernels[0]));
-  draw_to_width(body, width => draw_time(chart, width));
+  draw_chart(body, width => draw_time(chart, width));
 }
 
 // Who holds fast memory: a run for each tensor and stretch of kernels in which its place in the stack is the same.
