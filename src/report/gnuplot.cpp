@@ -158,7 +158,7 @@ class Writer {
     line("set {}tics {} scale 0,0 offset {} ({})", axis, slant, axis == 'x' ? "0,0.35" : "0,0", ticks);
   }
 
-  // Numbers only; a datablock a curve, and one for a band that has corners.
+  // Numbers only; a datablock for each curve, and for its band.
   void add_data(const PlotPanel& panel) {
     for (std::size_t s = 0; s < panel.series.size(); ++s) {
       const std::vector<PlotPoint>& points = panel.series[s].points;
@@ -166,14 +166,21 @@ class Writer {
       line("$d{} << END", s);
       for (const PlotPoint& point : points) add_point(point, point.x + shift);
       line("END");
-      if (!is_steps() || !has_band(panel.series[s])) continue;
-      line("$b{} << END", s);
-      for (std::size_t i = 0; i < points.size(); ++i) {
-        if (i > 0) add_point(points[i - 1], points[i].x);
-        add_point(points[i], points[i].x);
-      }
-      line("END");
+      if (is_line() && has_band(panel.series[s])) add_band(points, s);
     }
+  }
+
+  // Of the points that have an interval: of a log, not those from before enough graphs had a plan.
+  void add_band(const std::vector<PlotPoint>& points, std::size_t data) {
+    line("$b{} << END", data);
+    const PlotPoint* last = nullptr;
+    for (const PlotPoint& point : points) {
+      if (!point.low || !point.high) continue;
+      if (last && is_steps()) add_point(*last, point.x);
+      add_point(point, point.x);
+      last = &point;
+    }
+    line("END");
   }
 
   void add_point(const PlotPoint& point, double x) {
@@ -203,8 +210,8 @@ class Writer {
     for (std::size_t s = 0; s < panel.series.size(); ++s)
       if (is_line() && has_band(panel.series[s]))
         add(panel.series[s],
-            fmt::format("${}{} using 1:3:4 with filledcurves fc {} fs transparent solid 0.16 noborder",
-                        is_steps() ? 'b' : 'd', s, style_of(layout_.place_of(panel.series[s].name)).color));
+            fmt::format("$b{} using 1:3:4 with filledcurves fc {} fs transparent solid 0.16 noborder", s,
+                        style_of(layout_.place_of(panel.series[s].name)).color));
     for (std::size_t s = 0; s < panel.series.size(); ++s)
       for (const std::string& how : ways(panel.series[s]))
         add(panel.series[s], fmt::format("$d{} {}", s, how));
@@ -216,9 +223,8 @@ class Writer {
   }
 
   static bool has_band(const PlotSeries& series) {
-    return series.points.size() > 1 &&
-           std::all_of(series.points.begin(), series.points.end(),
-                       [](const PlotPoint& point) { return point.low && point.high; });
+    return std::count_if(series.points.begin(), series.points.end(),
+                         [](const PlotPoint& point) { return point.low && point.high; }) > 1;
   }
 
   // How a curve is drawn: gnuplot's words, for each thing that is drawn of it.

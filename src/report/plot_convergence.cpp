@@ -79,10 +79,6 @@ double gap_of(const Event& event, const std::optional<double>& best) {
   return 100 * (best ? event.incumbent / *best - 1 : search::gap(event.incumbent, event.lower_bound));
 }
 
-std::optional<double> finite(double value) {
-  return std::isfinite(value) ? std::optional(value) : std::nullopt;
-}
-
 // What the graphs' gaps are after each event, or, of very many, after the last of every so many.
 std::vector<PlotPoint> curve_of(const Log& log, const std::map<std::string, double>* best) {
   std::vector<Event> events = log.events;
@@ -100,9 +96,9 @@ std::vector<PlotPoint> curve_of(const Log& log, const std::map<std::string, doub
     const Quartiles now = quartiles_of(sorted);
     if (!std::isfinite(now.median)) continue;
     PlotPoint point{.x = event.x, .y = now.median};
-    if (log.graphs.size() > 1) {
+    if (log.graphs.size() > 1 && std::isfinite(now.high)) {
       point.low = now.low;
-      point.high = finite(now.high).value_or(now.median);
+      point.high = now.high;
     }
     const bool same = !points.empty() && points.back().y == point.y && points.back().low == point.low &&
                       points.back().high == point.high;

@@ -196,7 +196,7 @@ class Arrangement {
     for (const PlotPanel& panel : plot_.panels) {
       PanelLayout placed;
       const bool across = is_across(plot_.mark);
-      const Scale values = value_scale(plot_, panel, across ? 60 : 45, across ? width : height);
+      const Scale values = value_scale(plot_, panel, across ? 50 : 45, across ? width : height);
       const Scale others = plot_.categories.empty() ? scale_of(extent_of(plot_.x, x_bounds(panel), 70, width))
                                                     : category_scale(plot_);
       placed.across = across ? values : others;

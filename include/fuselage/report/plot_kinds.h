@@ -28,8 +28,8 @@ struct Condition {
 };
 
 // How fast engines get near to the best: logs of `search --log`, a curve a file, the median over its graphs
-// with the quartiles as band; or a table of final gaps by engine (engine, steps, gap_percent, ms, perhaps
-// rules), a point an engine.
+// with the quartiles as band, from when so many have a plan; or a table of final gaps by engine (engine,
+// steps, gap_percent, ms, perhaps rules), a point an engine.
 struct ConvergenceOptions {
   bool by_seconds = false;  // else by steps
   bool above_best = false;  // above the best plan in any of the files, else above the log's own bound
