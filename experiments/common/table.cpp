@@ -7,24 +7,12 @@
 #include <cmath>
 #include <utility>
 
+#include "fuselage/core/csv.h"
+
 namespace fuselage::experiments {
 namespace {
 
 using Cells = std::vector<std::string>;
-
-// Text with a comma or a quote in it is quoted.
-std::string csv_cell(const std::string& cell) {
-  if (cell.find_first_of(",\"\n") == std::string::npos) return cell;
-  std::string quoted = "\"";
-  for (char c : cell) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return quoted + '"';
-}
-
-std::string csv_line(const Cells& cells) {
-  std::string line;
-  for (const std::string& cell : cells) line += (&cell == &cells.front() ? "" : ",") + csv_cell(cell);
-  return line + '\n';
-}
 
 std::string markdown_line(const Cells& cells) {
   std::string line = "|";

@@ -8,7 +8,6 @@
 #include <exception>
 #include <numeric>
 
-#include "chart.h"
 #include "drawn.h"
 #include "fidelity.h"
 #include "recipe.h"
@@ -137,11 +136,9 @@ class Run {
     });
     Table retrieval(columns("retrieval@1"));
     Table error(columns("error"));
-    Chart chart{.title = "retrieval@1, " + kind, .x = "tokens", .y = "own state nearest, part"};
     for (std::size_t w = 0; w < all.size(); ++w) {
       retrieval.add(line(all[w].name, results[w], [](const AtHorizon& at) { return at.retrieval; }));
       error.add(line(all[w].name, results[w], [](const AtHorizon& at) { return at.error; }));
-      chart.lines.push_back(curve(all[w].name, results[w]));
       add_rows(kind, all[w].name, results[w]);
     }
     retrieval.add(
@@ -150,7 +147,6 @@ class Run {
     report_.summary.push_back({kind + ": distance to it, in spreads of all encoded states", error});
     report_.summary.push_back({kind + ": who is judged, by tokens", population(results[0][0])});
     report_.summary.push_back({kind + ": latents of states", spreads(all, results)});
-    write_chart(options_.place.directory + "/" + kind + ".svg", chart);
     if (kind == "mixed") bars(results[0]);
   }
 
@@ -166,15 +162,6 @@ class Run {
     for (std::size_t h = 0; h < horizons.size(); ++h)
       cells.push_back(fixed(mean_of(seeds, [&](const Result& result) { return read(result.at[h]); }), 3));
     return cells;
-  }
-
-  static ChartLine curve(const std::string& name, const std::vector<Result>& seeds) {
-    ChartLine points{.name = name};
-    for (std::size_t h = 0; h < horizons.size(); ++h) {
-      points.x.push_back(static_cast<double>(horizons[h]));
-      points.y.push_back(mean_of(seeds, [&](const Result& result) { return result.at[h].retrieval; }));
-    }
-    return points;
   }
 
   static Table population(const Result& result) {

@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "chart.h"
 #include "fuselage/core/error.h"
 #include "fuselage/oracle/bundle.h"
 #include "grid.h"
@@ -35,17 +34,7 @@ void leave(Report report, std::string_view name, const oracle::Bundle& bundle, c
 void run_walk(const oracle::Bundle& bundle, const Options& options) {
   WalkSetting setting{.models = bundle.walk};
   if (options.graphs) setting.graphs = *options.graphs;
-  WalkReport result = experiments::walk(setting);
-  for (const std::string set : {"mixed", "memory-bound"}) {
-    Chart chart{.title = set + " graphs: gap against kernels priced",
-                .x = "kernels priced",
-                .y = "gap to the optimum, %"};
-    for (const auto& curve : result.curves)
-      if (curve.set == set && curve.name != "beam, keep 1" && curve.name != "beam, keep 3")
-        chart.lines.push_back({.name = curve.name, .x = curve.steps, .y = curve.gap});
-    write_chart(options.out + "/walk_" + (set == "mixed" ? "mixed" : "memory_bound") + ".svg", chart);
-  }
-  leave(std::move(result.report), "walk", bundle, options);
+  leave(experiments::walk(setting), "walk", bundle, options);
 }
 
 void run(const Options& options) {

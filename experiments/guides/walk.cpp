@@ -69,9 +69,12 @@ TaskSet task_set(const std::string& name, const DrawOptions& options, int count)
 }
 
 struct Search {
-  std::string engine;  // "beam 8"
+  std::string engine;  // "beam", "mcts"
+  std::uint64_t size;  // its width, or its steps
   std::string guide;   // "none", "keep 4"
   std::function<search::Outcome<walk::State, walk::Kernel>(Task&)> run;
+
+  std::string name() const { return fmt::format("{} {}", engine, size); }
 };
 
 struct Figures {
@@ -85,7 +88,7 @@ Figures measure(const TaskSet& set, const Search& search) {
   const auto begin = std::chrono::steady_clock::now();
   for (const auto& task : set.tasks) {
     const auto outcome = search.run(*task);
-    if (!outcome.found) fail("{}: {} {} finds no plan", task->workload.name, search.engine, search.guide);
+    if (!outcome.found) fail("{}: {} {} finds no plan", task->workload.name, search.name(), search.guide);
     if (outcome.cost < task->optimum * (1 - 1e-9))
       fail("{}: {} cycles; expected no less than the proven {}", task->workload.name, outcome.cost,
            task->optimum);
@@ -115,21 +118,20 @@ std::vector<WalkGuideOptions> guides() {
 std::vector<Search> searches(const oracle::WalkModels& models) {
   std::vector<Search> all;
   for (const std::size_t width : widths) {
-    const std::string engine = fmt::format("beam {}", width);
-    all.push_back({engine, "none", [width](Task& t) { return search::beam(t.problem, {.width = width}); }});
+    all.push_back(
+        {"beam", width, "none", [width](Task& t) { return search::beam(t.problem, {.width = width}); }});
     for (const WalkGuideOptions& options : guides())
-      all.push_back({engine, name_of(options), [width, options, &models](Task& t) {
+      all.push_back({"beam", width, name_of(options), [width, options, &models](Task& t) {
                        oracle::WalkGuide guide(models, t.features, options);
                        return search::beam(t.problem, guide, {.width = width});
                      }});
   }
   for (const std::uint64_t steps : budgets) {
-    const std::string engine = fmt::format("mcts {}", steps);
-    all.push_back(
-        {engine, "none", [steps](Task& t) { return search::mcts(t.problem, {.budget = {.steps = steps}}); }});
+    all.push_back({"mcts", steps, "none",
+                   [steps](Task& t) { return search::mcts(t.problem, {.budget = {.steps = steps}}); }});
     for (const WalkGuideOptions& options : guides())
       if (options.keeping.most >= 4)
-        all.push_back({engine, name_of(options), [steps, options, &models](Task& t) {
+        all.push_back({"mcts", steps, name_of(options), [steps, options, &models](Task& t) {
                          oracle::WalkGuide guide(models, t.features, options);
                          return search::mcts(t.problem, {.budget = {.steps = steps}}, std::nullopt, guide);
                        }});
@@ -144,10 +146,9 @@ std::string gap_cell(const std::vector<double>& gaps) {
 
 }  // namespace
 
-WalkReport walk(const WalkSetting& setting) {
-  WalkReport result;
-  Report& report = result.report;
-  report.rows = Table({"set", "graphs", "engine", "guide", "gap_percent", "gap_low", "gap_high",
+Report walk(const WalkSetting& setting) {
+  Report report;
+  report.rows = Table({"set", "graphs", "engine", "size", "guide", "gap_percent", "gap_low", "gap_high",
                        "gap_max_percent", "optimal", "steps", "share_of_steps", "ms"});
   const std::array sets = {
       task_set("mixed", {.kind = GraphKind::mixed}, setting.graphs),
@@ -167,20 +168,13 @@ WalkReport walk(const WalkSetting& setting) {
       const double share = figures.steps / unguided;
       const auto optimal =
           std::count_if(figures.gaps.begin(), figures.gaps.end(), [](double g) { return g < 1e-9; });
-      report.rows.add({set.name, std::to_string(set.tasks.size()), search.engine, search.guide,
-                       percent(mean.value, 4), percent(mean.low, 4), percent(mean.high, 4),
+      report.rows.add({set.name, std::to_string(set.tasks.size()), search.engine, std::to_string(search.size),
+                       search.guide, percent(mean.value, 4), percent(mean.low, 4), percent(mean.high, 4),
                        percent(*std::max_element(figures.gaps.begin(), figures.gaps.end()), 4),
                        std::to_string(optimal), fixed(figures.steps, 1), fixed(share, 4),
                        fixed(figures.milliseconds, 2)});
-      summary.table.add({search.engine, search.guide, gap_cell(figures.gaps), fixed(figures.steps, 0),
+      summary.table.add({search.name(), search.guide, gap_cell(figures.gaps), fixed(figures.steps, 0),
                          fixed(100 * share, 1)});
-      const bool is_beam = search.engine.starts_with("beam");
-      const std::string name = is_beam ? "beam, " + search.guide : "mcts, " + search.guide;
-      auto curve = std::find_if(result.curves.begin(), result.curves.end(),
-                                [&](const auto& c) { return c.set == set.name && c.name == name; });
-      if (curve == result.curves.end()) curve = result.curves.insert(curve, {set.name, name, {}, {}});
-      curve->steps.push_back(figures.steps);
-      curve->gap.push_back(100 * mean.value);
     }
     report.summary.push_back(std::move(summary));
     report.manifest["sets"][set.name] = {
@@ -189,7 +183,7 @@ WalkReport walk(const WalkSetting& setting) {
   report.manifest["rules"] = "seed-honest";
   report.manifest["gap"] = "cost / proven optimum - 1, mean over graphs with its 95 % bootstrap interval";
   report.manifest["steps"] = "kernels priced, mean over graphs; every pricing of every sweep counts";
-  return result;
+  return report;
 }
 
 }  // namespace fuselage::experiments

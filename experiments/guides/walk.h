@@ -11,17 +11,6 @@ struct WalkSetting {
   int graphs = 60;  // of each set
 };
 
-struct WalkReport {
-  Report report;
-  // Of each set, gap against steps: file name and content are the caller's.
-  struct Curve {
-    std::string set;
-    std::string name;
-    std::vector<double> steps;
-    std::vector<double> gap;  // percent
-  };
-  std::vector<Curve> curves;
-};
-WalkReport walk(const WalkSetting& setting);
+Report walk(const WalkSetting& setting);
 
 }  // namespace fuselage::experiments

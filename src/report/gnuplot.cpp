@@ -18,7 +18,7 @@ namespace {
 // stands for its yellow, which is hardly seen there. Then again, dashed.
 constexpr std::array<const char*, 8> colors = {"#0072B2", "#D55E00", "#009E73", "#CC79A7",
                                                "#E69F00", "#56B4E9", "#000000", "#8A8A8A"};
-constexpr std::array<const char*, 5> dashes = {"solid", "(10,5)", "(3,4)", "(10,4,3,4)", "(16,6)"};
+constexpr std::array<const char*, 5> dashes = {"solid", "(6,4)", "(2,3)", "(8,3,2,3)", "(12,4)"};
 // gnuplot's: disc, triangle, square, diamond, the triangle upside down, pentagon, ring.
 constexpr std::array<int, 7> shapes = {7, 9, 5, 13, 11, 15, 6};
 constexpr const char* ink = "#222222";

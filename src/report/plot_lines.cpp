@@ -68,21 +68,21 @@ class LinesPlot {
 
   Plot take() && {
     const bool has_interval = !options_.low.empty();
-    bool has_heaps = false;
+    bool differs = false;  // rows that became one point
     for (const auto& curves : curves_)
       for (const Curve& curve : curves)
-        for (const auto& [x, heap] : curve) has_heaps = has_heaps || heap.count > 1;
+        for (const auto& [x, heap] : curve) differs = differs || heap.least < heap.most;
     for (std::size_t p = 0; p < curves_.size(); ++p)
       for (std::size_t s = 0; s < curves_[p].size(); ++s)
         for (const auto& [x, heap] : curves_[p][s]) {
           PlotPoint point{.x = x, .y = heap.sum / heap.count};
-          if (has_interval || has_heaps) {
+          if (has_interval || differs) {
             point.low = has_interval ? heap.low / heap.count : heap.least;
             point.high = has_interval ? heap.high / heap.count : heap.most;
           }
           plot_.panels[p].series[s].points.push_back(point);
         }
-    if (has_heaps)
+    if (differs)
       plot_.note =
           has_interval ? "Means of rows." : "Means of rows; the bands go from the least to the largest.";
     return std::move(plot_);

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <initializer_list>
-#include <utility>
 
 namespace fuselage::report {
 namespace {
@@ -18,15 +17,23 @@ double nice_step(double least) {
   return 10 * power;
 }
 
-// With as many digits as tell it from its neighbour, `step` away.
-std::string label_of(double value, double step) {
+// With as many digits as tell it from its neighbour, `step` away. Thousands are "k" if the axis goes far
+// beyond.
+std::string label_of(double value, double step, double most) {
   if (std::abs(value) < step * 1e-6) return "0";
   const double size = std::abs(value);
-  const auto [unit, suffix] = size < 1e4    ? std::pair(1.0, "")
-                              : size < 1e6  ? std::pair(1e3, "k")
-                              : size < 1e9  ? std::pair(1e6, "M")
-                              : size < 1e12 ? std::pair(1e9, "G")
-                                            : std::pair(1.0, "");
+  double unit = 1;
+  const char* suffix = "";
+  if (size >= 1e9 && size < 1e12) {
+    unit = 1e9;
+    suffix = "G";
+  } else if (size >= 1e6 && size < 1e9) {
+    unit = 1e6;
+    suffix = "M";
+  } else if (size >= 1e3 && size < 1e6 && most >= 1e4) {
+    unit = 1e3;
+    suffix = "k";
+  }
   const int digits = static_cast<int>(std::ceil(std::log10(size / step) - 1e-9)) + 2;
   return fmt::format("{:.{}g}{}", value / unit, std::clamp(digits, 4, 15), suffix);
 }
@@ -37,7 +44,7 @@ std::vector<Tick> linear_ticks(double low, double high, double step) {
   for (int i = 0; i < 100; ++i) {
     const double at = (first + i) * step;
     if (at > high + 1e-6 * step) break;
-    ticks.push_back({.at = at, .label = label_of(at, step)});
+    ticks.push_back({.at = at, .label = label_of(at, step, std::max(std::abs(low), std::abs(high)))});
   }
   return ticks;
 }
@@ -91,7 +98,8 @@ std::vector<Tick> log_ticks(double low, double high, int wanted) {
     for (int digit = 1; digit <= (every == 1 ? 9 : 1); ++digit) {
       const double value = at(power, digit);
       if (is_on(value))
-        ticks.push_back({.at = value, .label = is_labelled(power, digit) ? label_of(value, value) : ""});
+        ticks.push_back(
+            {.at = value, .label = is_labelled(power, digit) ? label_of(value, value, high) : ""});
     }
   return ticks;
 }
