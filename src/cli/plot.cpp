@@ -218,8 +218,8 @@ void add_lines_options(CLI::App& app, report::LinesOptions& lines) {
   name_value(app.add_option("--low", lines.low, "lines: the lower end of an interval around --y, a band"),
              "COLUMN");
   name_value(app.add_option("--high", lines.high, "lines: its upper end"), "COLUMN");
-  app.add_flag("--log-x", lines.log_x, "lines: logarithmic axes");
-  app.add_flag("--log-y", lines.log_y, "");
+  app.add_flag("--log-x", lines.log_x, "lines: the axis across is logarithmic");
+  app.add_flag("--log-y", lines.log_y, "lines: and the one upwards");
 }
 
 void add_options(CLI::App& app, PlotCommand& command) {

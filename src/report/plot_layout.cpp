@@ -98,8 +98,8 @@ class Arrangement {
   Arrangement(const Plot& plot, const PlotSize& size) : plot_(plot) {
     layout_.width = size.width;
     const double inner = size.width - 2 * margin;
-    layout_.title = fitting(plot.title, inner * 0.78);  // it is larger, and bold
-    layout_.note = fitting(plot.note, inner * 1.1);     // it is smaller
+    layout_.title = fitting(plot.title, inner * 0.7);  // it is larger, and bold
+    layout_.note = fitting(plot.note, inner * 1.1);    // it is smaller
     if (!plot.title.empty()) top_ += title_height;
     collect_names();
     place_legend(inner);
@@ -159,7 +159,9 @@ class Arrangement {
     if (plot_.mark != PlotMark::bars) return tick_height + labels;
     const double name = widest(layout_.categories);
     if (name <= slot) return tick_height + labels;
-    layout_.slant = 30;
+    // Turned as little as possible: the first name must not leave the picture to the left.
+    const bool is_short = name * std::cos(std::numbers::pi / 6) < 40 + slot / 2;
+    layout_.slant = is_short ? 30 : 90;
     return tick_height + labels + name * std::sin(layout_.slant * std::numbers::pi / 180) - 6;
   }
 
@@ -181,8 +183,8 @@ class Arrangement {
     set_scales(column - right_room - 50, height);
     const double left = room_left();
     if (height < least_panel || column - left - right_room < least_panel)
-      fail("a plot of {} by {} pixels has no room for {} panels; expected a larger one", layout_.width,
-           layout_.height, plot_.panels.size());
+      fail("a plot of {} by {} pixels has no room for what it shows; expected a larger one", layout_.width,
+           layout_.height);
     for (std::size_t i = 0; i < layout_.panels.size(); ++i) {
       const double x = margin + label + static_cast<double>(i % across) * column;
       const double y = top_ + static_cast<double>(i / across) * (above + height + below) + above;
@@ -197,7 +199,7 @@ class Arrangement {
       PanelLayout placed;
       const bool across = is_across(plot_.mark);
       const Scale values = value_scale(plot_, panel, across ? 50 : 45, across ? width : height);
-      const Scale others = plot_.categories.empty() ? scale_of(extent_of(plot_.x, x_bounds(panel), 70, width))
+      const Scale others = plot_.categories.empty() ? scale_of(extent_of(plot_.x, x_bounds(panel), 60, width))
                                                     : category_scale(plot_);
       placed.across = across ? values : others;
       placed.up = across ? others : values;

@@ -62,7 +62,9 @@ Scale linear_scale(const Extent& extent) {
     low -= extent.from_zero && low == 0 ? 0 : room;
     high += extent.from_zero && high == 0 && size > 0 ? 0 : room;
   }
-  const double step = nice_step((high - low) / extent.ticks);
+  double step = nice_step((high - low) / extent.ticks);
+  if (std::floor(high / step) - std::ceil(low / step) < 1)
+    step = nice_step(step / 2.1);  // two ticks at least
   if (extent.to_ticks) {
     low = std::floor(low / step + 1e-6) * step;
     high = std::ceil(high / step - 1e-6) * step;
