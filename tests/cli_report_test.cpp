@@ -107,7 +107,8 @@ TEST_F(Report, refuses_what_it_cannot_show) {
   expect_refused(
       "report " + plan + " --out p.html --log log.txt",
       "log.txt: is about \"x\" and others that no plan is of; expected the log of \"task4_mixed\"");
-  expect_refused("report " + plan + " --out p.html --log bad.jsonl", "bad.jsonl:1: \"incumbent\" is missing");
+  expect_refused("report " + plan + " --out p.html --log bad.jsonl",
+                 "bad.jsonl:1: incumbent: this field is missing");
   expect_refused("report " + plan + " --out p.html --log empty.jsonl", "empty.jsonl: is empty");
   expect_refused("report grid.json --out p.html", "grid.json: is a solution of a grid problem");
   expect_refused("export " + plan, "--format is required");

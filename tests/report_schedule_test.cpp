@@ -103,9 +103,9 @@ TEST(ReportSchedule, ShowsWhatTheJudgeOfGridPlansSays) {
          {grid::RuleSet::fusionops, grid::RuleSet::fusionops_honest, grid::RuleSet::mlsys}) {
       const grid::Rules rules = {.set = set};
       const oracle::GridSolution solution =
-          oracle::solve_grid(instance, {.rules = rules, .engine = oracle::Engine::greedy});
+          oracle::solve_grid(instance, {.rules = rules, .engine = oracle::Engine::beam, .width = 2});
       const grid::Evaluation evaluation = grid::evaluate(instance, rules, solution.plan);
-      const Schedule schedule = schedule_of(instance, rules, solution.plan, "greedy");
+      const Schedule schedule = schedule_of(instance, rules, solution.plan, "beam");
       ASSERT_EQ(schedule.kernels.size(), evaluation.kernels.size());
       EXPECT_EQ(schedule.latency, evaluation.latency);
       for (std::size_t k = 0; k < schedule.kernels.size(); ++k) {
