@@ -11,6 +11,8 @@
 #include "fuselage/core/files.h"
 #include "fuselage/core/json.h"
 #include "fuselage/report/drawing.h"
+#include "fuselage/report/gnuplot.h"
+#include "fuselage/report/schedule_plots.h"
 #include "options.h"
 #include "plan_views.h"
 #include "report_cells.h"
@@ -53,7 +55,10 @@ struct ExportCommand {
 std::string svg_of(const ExportCommand& command, const report::Subject& subject,
                    const report::Schedule& plan) {
   if (command.drawing == Drawing::graph) return report::graph_svg(report::dot_of(subject, plan));
-  fail("--drawing: {} is not drawn yet", drawing_names[static_cast<std::size_t>(command.drawing)]);
+  const auto plot = command.drawing == Drawing::timeline ? report::timeline_plot
+                    : command.drawing == Drawing::memory ? report::memory_plot
+                                                         : report::roofline_plot;
+  return report::plot_svg(plot(subject, plan), {});
 }
 
 std::string exported(const ExportCommand& command, const report::Subject& subject,

@@ -23,8 +23,10 @@ constexpr std::array<const char*, 5> dashes = {"solid", "(6,4)", "(2,3)", "(8,3,
 constexpr std::array<int, 7> shapes = {7, 9, 5, 13, 11, 15, 6};
 constexpr const char* ink = "#222222";
 constexpr const char* faint = "#E4E4E4";
-constexpr const char* bold = "bold";       // a font's name for gnuplot, which knows no weights
-constexpr std::size_t marked_points = 24;  // a curve of more has no marks at its points
+constexpr const char* bold = "bold";             // a font's name for gnuplot, which knows no weights
+constexpr std::size_t labelled_points = 40;      // more labels would hide each other
+constexpr std::size_t longest_point_label = 12;  // characters
+constexpr std::size_t marked_points = 24;        // a curve of more has no marks at its points
 
 struct Style {
   std::string color;
@@ -67,6 +69,15 @@ class Writer {
   std::string at(double x, double y) const { return fmt::format("screen {:.6f},{:.6f}", across(x), up(y)); }
   bool is_steps() const { return plot_.mark == PlotMark::steps || plot_.mark == PlotMark::front; }
   bool is_line() const { return plot_.mark == PlotMark::lines || is_steps(); }
+  // Are the categories below each other, and the values across?
+  bool is_rows() const { return plot_.mark == PlotMark::estimates || plot_.mark == PlotMark::spans; }
+  PlotMark mark_of(const PlotSeries& series) const { return series.mark.value_or(plot_.mark); }
+  PlotMark mark_of(const std::string& name) const {
+    for (const PlotPanel& panel : plot_.panels)
+      for (const PlotSeries& series : panel.series)
+        if (series.name == name) return mark_of(series);
+    return plot_.mark;
+  }
 
   void begin() {
     line("set encoding utf8");
@@ -89,18 +100,20 @@ class Writer {
   void add_heading() {
     add_label(layout_.title, margin, margin + 8, fmt::format("font '{},15'", bold));
     add_label(layout_.note, margin, layout_.height - margin - 2, "font 'sans-serif,11'");
-    for (std::size_t i = 0; i < layout_.legend.size(); ++i) add_legend(layout_.legend[i], style_of(i));
+    for (std::size_t i = 0; i < layout_.legend.size(); ++i)
+      add_legend(layout_.legend[i], style_of(i), mark_of(layout_.names[i]));
   }
 
-  void add_legend(const LegendEntry& entry, const Style& style) {
+  void add_legend(const LegendEntry& entry, const Style& style, PlotMark mark) {
     const double middle = entry.x + legend_sample / 2;
-    if (plot_.mark == PlotMark::bars)
+    const bool is_box = mark == PlotMark::bars || mark == PlotMark::spans;
+    if (is_box)
       line("set object rectangle from {} to {} fc {} fs solid noborder", at(entry.x + 6, entry.y + 6),
            at(entry.x + legend_sample - 4, entry.y - 6), style.color);
-    if (is_line() || plot_.mark == PlotMark::estimates)
+    if (!is_box && mark != PlotMark::points)
       line("set arrow from {} to {} nohead lw 2 lc {} dt {}", at(entry.x, entry.y),
            at(entry.x + legend_sample, entry.y), style.color, style.dash);
-    if (plot_.mark != PlotMark::bars)
+    if (!is_box)
       line("set label '' at {} point pt {} ps 0.6 lc {}", at(middle, entry.y), style.shape, style.color);
     add_label(entry.text, entry.x + legend_sample + 6, entry.y);
   }
@@ -122,7 +135,7 @@ class Writer {
 
   void add_axes(const PanelLayout& placed) {
     const PlotBox& box = placed.box;
-    const bool rows = plot_.mark == PlotMark::estimates;
+    const bool rows = is_rows();
     const PlotAxis& below = rows ? plot_.y : plot_.x;
     line("unset logscale");
     line("unset grid");
@@ -138,7 +151,7 @@ class Writer {
   }
 
   void add_axis(char name, const Scale& scale, bool log) {
-    const bool turned = name == 'y' && plot_.mark == PlotMark::estimates;  // the first category above
+    const bool turned = name == 'y' && is_rows();  // the first category above
     line("set {}range [{}:{}]", name, turned ? scale.high : scale.low, turned ? scale.low : scale.high);
     if (log) line("set logscale {} 10", name);
     std::string ticks;
@@ -197,7 +210,7 @@ class Writer {
     return most / static_cast<double>(layout_.names.size());
   }
   double shift_of(std::size_t place) const {
-    if (plot_.categories.empty()) return 0;
+    if (plot_.categories.empty() || plot_.mark == PlotMark::spans) return 0;
     return (static_cast<double>(place) - static_cast<double>(layout_.names.size() - 1) / 2) * slot();
   }
 
@@ -219,7 +232,35 @@ class Writer {
       add_bar_labels(panel, placed);
       line("set arrow from graph 0, first 0 to graph 1, first 0 nohead lw 1 lc rgb '#777777' front");
     }
+    for (const PlotSeries& series : panel.series) add_point_labels(series, placed);
     line("plot {}", curves);
+  }
+
+  // Does some series differ from the plot, so that dots on its lines would be taken for those?
+  bool has_marks_of_its_own() const {
+    return std::any_of(plot_.panels.begin(), plot_.panels.end(), [](const PlotPanel& panel) {
+      return std::any_of(panel.series.begin(), panel.series.end(),
+                         [](const PlotSeries& series) { return series.mark.has_value(); });
+    });
+  }
+
+  // In the middle of a span that is wide enough; beside a point, unless there are too many.
+  void add_point_labels(const PlotSeries& series, const PanelLayout& placed) {
+    const bool spans = plot_.mark == PlotMark::spans;
+    if (!spans && series.points.size() > labelled_points) return;
+    const double pixels = (placed.box.right - placed.box.left) / (placed.across.high - placed.across.low);
+    for (const PlotPoint& point : series.points) {
+      if (point.label.empty()) continue;
+      const std::string text = drawn_text(point.label, longest_point_label);
+      const double low = point.low.value_or(point.y);
+      const double high = point.high.value_or(point.y);
+      if (!spans)
+        line("set label {} at first {},{} left offset 0.9,0 font 'sans-serif,10' textcolor rgb '{}'",
+             quoted(text), drawn(plot_.x, point.x), drawn(plot_.y, point.y), ink);
+      else if ((high - low) * pixels > text_width(text) + 4)
+        line("set label {} at first {},{} center front font 'sans-serif,11' textcolor rgb '#ffffff'",
+             quoted(text), (low + high) / 2, point.x);
+    }
   }
 
   static bool has_band(const PlotSeries& series) {
@@ -239,11 +280,16 @@ class Writer {
     if (plot_.mark == PlotMark::estimates)
       return {
           fmt::format("using 2:1:3:4 with xerrorbars pt {} ps 0.6 lw 1.5 lc {}", style.shape, style.color)};
-    if (plot_.mark == PlotMark::points) return {dots(0.9)};
+    if (plot_.mark == PlotMark::spans)
+      return {fmt::format(
+          "using 2:1:3:4:($1-0.4):($1+0.4) with boxxyerror fc {} fs solid border lc rgb '#ffffff'",
+          style.color)};
+    if (mark_of(series) == PlotMark::points) return {dots(0.9)};
     if (series.points.size() == 1) return {dots(0.7)};
     std::vector<std::string> both = {fmt::format("using 1:2 with {} lw 2 lc {} dt {}",
                                                  is_steps() ? "steps" : "lines", style.color, style.dash)};
-    const bool few = plot_.mark == PlotMark::lines && series.points.size() <= marked_points;
+    const bool few =
+        plot_.mark == PlotMark::lines && !has_marks_of_its_own() && series.points.size() <= marked_points;
     if (few || plot_.mark == PlotMark::front) both.push_back(dots(0.5));
     if (plot_.mark == PlotMark::steps)  // where it begins and ends
       both.push_back(fmt::format("every {} {}", series.points.size() - 1, dots(0.6)));

@@ -22,7 +22,7 @@ constexpr double least_panel = 40;
 constexpr std::size_t longest_name = 40;
 
 bool is_across(PlotMark mark) {  // categories one below the other
-  return mark == PlotMark::estimates;
+  return mark == PlotMark::estimates || mark == PlotMark::spans;
 }
 
 std::string fitting(const std::string& text, double width) {
@@ -150,6 +150,7 @@ class Arrangement {
   double usual_panel_height() const {
     if (!is_across(plot_.mark)) return plot_.panels.size() == 1 ? 320 : 250;
     const auto rows = static_cast<double>(plot_.categories.size());
+    if (plot_.mark == PlotMark::spans) return 44 * rows;
     return rows * (8 + 9 * static_cast<double>(layout_.names.size()));
   }
 

@@ -22,6 +22,7 @@ struct PlotPoint {
   double y = 0;
   std::optional<double> low = {};  // an interval around y: both or none
   std::optional<double> high = {};
+  std::string label = {};  // of points and spans, drawn where there is room
 };
 
 enum class PlotMark : std::uint8_t {
@@ -31,11 +32,13 @@ enum class PlotMark : std::uint8_t {
   points,     // on their own
   bars,       // side by side for each category, with their values
   estimates,  // a dot and its interval in a row for each category, values to the right
+  spans,      // a box from the low to the high end of the interval, in the row of its category
 };
 
 struct PlotSeries {
   std::string name = {};
   std::vector<PlotPoint> points = {};
+  std::optional<PlotMark> mark = {};  // points among lines; none: the plot's
 };
 
 // One of several drawings side by side. Series of the same name look alike in all of them.
@@ -50,7 +53,7 @@ struct Plot {
   PlotMark mark = PlotMark::lines;
   PlotAxis x = {};
   PlotAxis y = {};
-  std::vector<std::string> categories = {};  // of bars and estimates, whose x is a place in this list
+  std::vector<std::string> categories = {};  // of bars, estimates and spans, whose x is a place in this list
   std::vector<PlotPanel> panels = {};
 };
 
