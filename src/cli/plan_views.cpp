@@ -13,7 +13,6 @@
 #include "fuselage/report/label.h"
 #include "fuselage/walk/plan_json.h"
 #include "grid_judge.h"
-#include "line_reader.h"
 
 namespace fuselage::cli {
 namespace {
@@ -102,16 +101,6 @@ class Views {
   std::vector<std::vector<std::string>> files_;  // of the plans of each graph
 };
 
-report::LogEntry read_entry(const JsonField& line) {
-  const JsonField incumbent = line.required("incumbent");
-  report::LogEntry entry = {.seconds = line.required("seconds").number(0),
-                            .steps = line.required("steps").number(0),
-                            .engine = report::label_of(line.required("engine").string(), longest_label),
-                            .lower_bound = line.required("lower_bound").number()};
-  if (!incumbent.is_null()) entry.incumbent = incumbent.number();
-  return entry;
-}
-
 report::PageGraph* find_graph(std::vector<report::PageGraph>& graphs, const std::string& name) {
   for (report::PageGraph& graph : graphs)
     if (graph.subject.name == name) return &graph;
@@ -128,28 +117,19 @@ std::vector<report::PageGraph> read_plan_views(const PlanViewOptions& options) {
 }
 
 void add_search_log(const std::string& path, std::vector<report::PageGraph>& graphs) {
-  LineReader reader(path, {.expected = "one line of a log"});
-  std::string foreign;  // a graph that no plan is of
+  const std::string source = source_name(path);
+  const std::vector<report::LogLine> lines = report::read_search_log(read_file(path), source);
+  if (lines.empty()) fail("{}: is empty; expected what 'fuselage search --log' writes", source);
   bool any = false;
-  while (const auto line = reader.next()) {
-    if (line->text.find_first_not_of(" \t\r") == std::string::npos) continue;
-    const std::string source = fmt::format("{}:{}", reader.source(), line->number);
-    const Json json =
-        parse_json(line->text, reader.source(), {.object_only = true, .first_line = line->number});
-    const JsonField entry(json, source);
-    const std::string& name = entry.required("graph").string();
-    report::LogEntry read = read_entry(entry);
-    if (report::PageGraph* graph = find_graph(graphs, name)) {
-      graph->log.push_back(std::move(read));
-      any = true;
-    } else {
-      foreign = name;
-    }
+  for (const report::LogLine& line : lines) {
+    report::PageGraph* const graph = find_graph(graphs, line.graph);
+    if (!graph) continue;
+    graph->log.push_back(line.entry);
+    any = true;
   }
-  if (any) return;
-  if (foreign.empty()) fail("{}: is empty; expected what 'fuselage search --log' writes", reader.source());
-  fail("{}: is about {} and others that no plan is of; expected the log of {}", reader.source(),
-       quote(foreign), quote(graphs.front().subject.name));
+  if (!any)
+    fail("{}: begins with the search of {}, and no plan is of a graph in it; expected the log of {}", source,
+         quote(lines.front().graph), quote(graphs.front().subject.name));
 }
 
 }  // namespace fuselage::cli

@@ -86,7 +86,7 @@ double number_of(std::string_view digits) {
 }
 
 std::string field_of(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  if (text.find_first_of(",\"\r\n") == std::string::npos && !text.starts_with(byte_order_mark)) return text;
   std::string quoted = "\"";
   for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
   return quoted + '"';
@@ -149,6 +149,7 @@ void CsvTable::refuse(const CsvRow& row, std::size_t column, std::string_view ex
 }
 
 std::string csv_line(std::span<const std::string> fields) {
+  if (fields.size() == 1 && fields[0].empty()) return "\"\"\n";  // an empty line is none
   std::string line;
   for (std::size_t c = 0; c < fields.size(); ++c) line += (c == 0 ? "" : ",") + field_of(fields[c]);
   return line + '\n';

@@ -122,11 +122,12 @@ ordered_json log_json(const std::vector<LogEntry>& log) {
   if (log.empty()) return nullptr;
   ordered_json json = ordered_json::array();
   for (const LogEntry& entry : log)
-    json.push_back({{"seconds", entry.seconds},
-                    {"steps", entry.steps},
-                    {"engine", entry.engine},
-                    {"incumbent", entry.incumbent ? ordered_json(*entry.incumbent) : ordered_json(nullptr)},
-                    {"lower_bound", entry.lower_bound}});
+    json.push_back(
+        {{"seconds", entry.seconds},
+         {"steps", entry.steps},
+         {"engine", entry.engine},
+         {"incumbent", entry.incumbent ? ordered_json(*entry.incumbent) : ordered_json(nullptr)},
+         {"lower_bound", entry.lower_bound ? ordered_json(*entry.lower_bound) : ordered_json(nullptr)}});
   return json;
 }
 

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "fuselage/core/error.h"
+#include "fuselage/report/search_log.h"
 #include "fuselage/search/outcome.h"
 #include "plot_tables.h"
 
@@ -31,34 +32,16 @@ struct Log {
   std::vector<Event> events = {};        // of a graph in order of time
 };
 
-Event read_event(const JsonField& line, bool by_seconds) {
-  const JsonField x = line.required(by_seconds ? "seconds" : "steps");
-  const JsonField incumbent = line.required("incumbent");
-  const JsonField bound = line.required("lower_bound");
-  return {.x = x.number(0),
-          .incumbent = incumbent.is_null() ? none : incumbent.number(),
-          .lower_bound = bound.is_null() ? -none : bound.number()};
-}
-
 Log read_log(const PlotInput& file, bool by_seconds) {
   Log log{.name = file.name};
   std::map<std::string, std::size_t> places;
-  std::size_t number = 0;
-  for (std::size_t at = 0; at < file.text.size();) {
-    const std::size_t end = std::min(file.text.find('\n', at), file.text.size());
-    const std::string_view text = std::string_view(file.text).substr(at, end - at);
-    at = end + 1;
-    ++number;
-    if (text.find_first_not_of(" \t\r") == std::string_view::npos) continue;
-    const std::string source = fmt::format("{}: line {}", file.source, number);
-    const Json json = parse_json(text, file.source, {.object_only = true, .first_line = number});
-    const JsonField line(json, source);
-    Event event = read_event(line, by_seconds);
-    const JsonField graph = line.required("graph");
-    const auto [place, is_new] = places.emplace(graph.string(), log.graphs.size());
-    if (is_new) log.graphs.push_back(place->first);
-    event.graph = place->second;
-    log.events.push_back(event);
+  for (const LogLine& line : read_search_log(file.text, file.source)) {
+    const auto [place, is_new] = places.emplace(line.graph, log.graphs.size());
+    if (is_new) log.graphs.push_back(line.graph);
+    log.events.push_back({.x = by_seconds ? line.entry.seconds : line.entry.steps,
+                          .graph = place->second,
+                          .incumbent = line.entry.incumbent.value_or(none),
+                          .lower_bound = line.entry.lower_bound.value_or(-none)});
   }
   return log;
 }

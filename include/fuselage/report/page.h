@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "fuselage/report/schedule.h"
+#include "fuselage/report/search_log.h"
 
 namespace fuselage::report {
 

@@ -107,15 +107,6 @@ struct Schedule {
   bool legal() const { return !fault; }
 };
 
-// `seconds`, `steps`, incumbent and bound of a search, as `search --log` writes them.
-struct LogEntry {
-  double seconds = 0;
-  double steps = 0;
-  std::string engine = {};
-  std::optional<double> incumbent = {};
-  double lower_bound = 0;
-};
-
 Subject subject_of(const Workload& workload);
 Subject subject_of(const grid::Instance& instance, const std::string& name);
 
