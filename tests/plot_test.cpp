@@ -276,7 +276,7 @@ TEST(PlotConvergence, bad_logs_are_refused_with_the_place) {
   };
   EXPECT_THAT(refusal(""), HasSubstr("b.jsonl: is empty"));
   EXPECT_THAT(refusal(log_line("g", 1, "5", 1) + "\n{\"graph\": \"g\"}\n"),
-              HasSubstr("b.jsonl: line 3: steps"));
+              HasSubstr("b.jsonl: line 3: seconds"));
   EXPECT_THAT(refusal(log_line("g", 1, "5", 1) + "{\"graph\": \n"), HasSubstr("b.jsonl: line 2"));
   EXPECT_THAT(refusal(log_line("g", 1, "\"5\"", 1)), HasSubstr("b.jsonl: line 1: incumbent"));
   EXPECT_THAT(refusal(log_line("g", 1, "null", 1)), HasSubstr("b.jsonl: no plan was found"));
