@@ -29,6 +29,7 @@ TEST_F(Serve, says_what_it_is) {
   const json openapi = http.get("/openapi.json");
   EXPECT_EQ(openapi.at("info").at("version"), "test");
   EXPECT_TRUE(openapi.at("paths").contains("/step/{session_id}"));
+  EXPECT_EQ(openapi.at("components").at("securitySchemes").at("bearer").at("scheme"), "bearer");
   EXPECT_THAT(http.request("GET", "/metrics").body, HasSubstr("fuselage_http_requests_total"));
   EXPECT_EQ(http.request("HEAD", "/").body, "");
   EXPECT_THAT(http.request("GET", "/web").body, HasSubstr("<!doctype html>"));
@@ -306,6 +307,34 @@ TEST_F(Serve, speaks_the_model_context_protocol) {
       202);
   const json bad = call("tools/call", {{"name", "state"}, {"arguments", {{"session_id", "none"}}}});
   EXPECT_EQ(bad.at("result").at("isError"), true);
+}
+
+TEST_F(Serve, a_websocket_finds_its_own_sessions_by_their_ids_only) {
+  start();
+  Ws socket(port(), "/ws?dialect=openenv");
+  Ws other(port(), "/ws?dialect=openenv");
+  const auto tool = [](Ws& ws, const std::string& name, const json& arguments) {
+    return ws
+        .ask({{"type", "mcp"},
+              {"data",
+               {{"jsonrpc", "2.0"},
+                {"id", 1},
+                {"method", "tools/call"},
+                {"params", {{"name", name}, {"arguments", arguments}}}}}})
+        .at("data")
+        .at("result");
+  };
+  const auto text = [](const json& result) {
+    return result.at("content").at(0).at("text").get<std::string>();
+  };
+  const std::string own =
+      json::parse(text(tool(socket, "reset", {{"task", "task1_chain"}}))).at("session_id");
+  const std::string foreign =
+      json::parse(text(tool(other, "reset", {{"task", "task4_mixed"}}))).at("session_id");
+  EXPECT_EQ(json::parse(text(tool(socket, "state", {{"session_id", own}}))).at("session_id"), own);
+  const json refused = tool(socket, "state", {{"session_id", foreign}});
+  EXPECT_EQ(refused.at("isError"), true);
+  EXPECT_THAT(text(refused), testing::HasSubstr("is none of this connection's"));
 }
 
 TEST_F(Serve, a_clone_is_begun_anew_by_its_number_in_both_dialects) {

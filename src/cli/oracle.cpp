@@ -106,9 +106,9 @@ std::string report_text(const std::string& out, const DataManifest& manifest) {
   const std::string part =
       manifest.part.of == 1 ? "" : fmt::format(" (part {} of {})", manifest.part.index, manifest.part.of);
   return fmt::format(
-      "{}{}: {} graphs, {} episodes, {} states, {} of them with every value proven; {} shards\n\n{}", out,
+      "{}{}: {} graphs, {} episodes, {} states, {} of them with every value proven; {} shard{}\n\n{}", out,
       part, grouped(totals.graphs), grouped(totals.episodes), grouped(totals.states), grouped(totals.proven),
-      manifest.shards.size(), table.text());
+      manifest.shards.size(), manifest.shards.size() == 1 ? "" : "s", table.text());
 }
 
 void report(const std::string& out, const DataManifest& manifest, bool json) {

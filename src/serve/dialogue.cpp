@@ -81,8 +81,17 @@ bool Dialogue::answer_message(std::string_view text, std::string& reply) {
         fail("{}", refused.message);
       }
     };
-    const McpTools tools{.find = [&](const std::string&) -> Session& {
-                           return as_tool([&]() -> Session& { return session_at(0); });
+    // A connection sees its own sessions only: the first, or a clone of it.
+    const auto with_id = [&](const std::string& id) -> Session& {
+      if (id.empty()) return session_at(0);
+      for (const auto& [number, session] : sessions_)
+        if (session->id == id) return *session;
+      throw Refused{
+          "SESSION_ERROR",
+          fmt::format("session_id: {} is none of this connection's; expected what reset gave", quote(id))};
+    };
+    const McpTools tools{.find = [&](const std::string& id) -> Session& {
+                           return as_tool([&]() -> Session& { return with_id(id); });
                          },
                          .begin = [&](const JsonField& arguments) -> Session& {
                            return as_tool([&]() -> Session& { return begin_session(arguments, 0); });

@@ -123,6 +123,8 @@ std::string openapi(const std::string& version, bool oracle) {
     paths.push_back({"/hint/{session_id}", "get", "Optimal actions, and what each action is worth", ""});
   ordered_json document = {{"openapi", "3.1.0"},
                            {"info", {{"title", "Fuselage"}, {"version", version}}},
+                           // With --token all but /health ask for it; otherwise none is needed.
+                           {"security", {ordered_json::object(), {{"bearer", ordered_json::array()}}}},
                            {"paths", ordered_json::object()}};
   for (const Path& path : paths) {
     ordered_json operation = {{"summary", path.summary}, {"responses", {{"200", {{"description", "OK"}}}}}};
@@ -138,6 +140,7 @@ std::string openapi(const std::string& version, bool oracle) {
     }
     document["paths"][path.path][path.method] = std::move(operation);
   }
+  document["components"]["securitySchemes"]["bearer"] = {{"type", "http"}, {"scheme", "bearer"}};
   document["components"]["schemas"] = {
       {"Reset", reset_schema()},
       {"Action", action_schema()},
