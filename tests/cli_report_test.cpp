@@ -121,6 +121,49 @@ TEST_F(Report, refuses_what_it_cannot_show) {
   EXPECT_FALSE(std::filesystem::exists(path("p.html")));
 }
 
+TEST_F(Report, shows_rules_apart_and_claims_only_if_true) {
+  EXPECT_EQ(run("search task4_mixed --rules physical --out phys.json --quiet").exit_code, 0);
+  EXPECT_EQ(run("search task4_mixed --rules physical --order free --out free.json --quiet").exit_code, 0);
+  EXPECT_EQ(run("report plans/task4_mixed.json phys.json free.json --out p.html").exit_code, 0);
+  const json graphs = data_of("p.html")["graphs"];
+  ASSERT_EQ(graphs.size(), 2U);
+  EXPECT_EQ(graphs[0]["name"], "task4_mixed (seed-honest)");
+  EXPECT_EQ(graphs[1]["name"], "task4_mixed (physical, physical in free order)");
+  EXPECT_EQ(graphs[1]["plans"].size(), 2U);
+
+  EXPECT_EQ(run("search task4_mixed --price traffic=0.1,launch=500 --out priced.json --quiet").exit_code, 0);
+  EXPECT_EQ(run("check priced.json").exit_code, 0);
+  json plan = json::parse(read("priced.json"));
+  plan["lower_bound"] = 9e9;
+  write("boast.json", plan.dump());
+  const Finished made = run("report boast.json --out p.html");
+  EXPECT_EQ(made.exit_code, 0);
+  EXPECT_THAT(made.err, HasSubstr("boast.json: lower_bound: the file claims 9000000000"));
+  EXPECT_EQ(data_of("p.html")["graphs"][0]["plans"][0]["lower_bound"], nullptr);
+}
+
+TEST_F(Report, survives_names_and_places_that_are_odd) {
+  EXPECT_EQ(shell("cp plans/task4_mixed.json $(printf '\\377.json'); \"$FUSELAGE\" report $(printf "
+                  "'\\377.json') --out p.html")
+                .exit_code,
+            0);
+  EXPECT_EQ(run("report plans/task4_mixed.json plans/task4_mixed.json --out p.html").exit_code, 0);
+  const json plans = data_of("p.html")["graphs"][0]["plans"];
+  EXPECT_NE(plans[0]["label"], plans[1]["label"]);
+  EXPECT_EQ(run("export plans/task4_mixed.json --format csv --out /dev/null").exit_code, 0);
+  EXPECT_TRUE(std::filesystem::is_character_file("/dev/null"));
+  expect_refused("export plans/task4_mixed.json --format json --out plans/../plans/task4_mixed.json",
+                 "--out: ");
+  expect_refused("report plans/task4_mixed.json --log log.jsonl --out log.jsonl",
+                 "--out: log.jsonl is one of");
+  // A dot that crashes costs its drawings only.
+  EXPECT_EQ(shell("mkdir bin; printf '#!/bin/sh\\nexit 3\\n' > bin/dot; chmod +x bin/dot; "
+                  "PATH=$PWD/bin:$PATH; \"$FUSELAGE\" report plans/task4_mixed.json --out p.html")
+                .exit_code,
+            0);
+  EXPECT_EQ(data_of("p.html")["graphs"][0]["plans"][0]["drawing"], nullptr);
+}
+
 TEST_F(Report, exports_what_explain_says) {
   const json explained = run_json("explain plans/task4_mixed.json");
   const json exported = json::parse(run("export plans/task4_mixed.json --format json").out);

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <random>
 
@@ -14,14 +15,17 @@
 namespace fuselage::report {
 namespace {
 
-void check_sums(const Schedule& schedule, const std::string& name) {
+void check_sums(const Subject& subject, const Schedule& schedule, const std::string& name) {
   double now = 0;
   double compute = 0;
   for (const Kernel& kernel : schedule.kernels) {
     EXPECT_EQ(kernel.start, now) << name;
     EXPECT_NEAR(kernel.end - kernel.start, kernel.latency, 1e-9 * (1 + kernel.end)) << name;
-    EXPECT_LE(kernel.held_size, kernel.working_set) << name;
-    EXPECT_GE(kernel.held_size, 0) << name;
+    std::int64_t held = 0;
+    for (const TensorId id : kernel.held) held += subject.tensors[static_cast<std::size_t>(id)].size;
+    EXPECT_EQ(kernel.held_size, held) << name;
+    EXPECT_LE(held, kernel.working_set) << name << ": more than the working set counts";
+    EXPECT_LE(kernel.launch, kernel.latency * (1 + 1e-9)) << name;
     EXPECT_TRUE(std::ranges::is_sorted(kernel.held)) << name;
     now = kernel.end;
     compute += kernel.compute;
@@ -61,7 +65,7 @@ void check_against_explain(const walk::PlanFile& plan, const std::string& name) 
   EXPECT_EQ(schedule.totals.launches, expected["totals"]["launches"].get<int>()) << name;
   EXPECT_EQ(schedule.totals.largest_working_set,
             expected["totals"]["largest_working_set"].get<std::int64_t>());
-  check_sums(schedule, name);
+  check_sums(subject_of(plan.workload), schedule, name);
 }
 
 TEST(ReportSchedule, ShowsWhatExplainSays) {
@@ -78,6 +82,59 @@ TEST(ReportSchedule, ShowsWhatExplainSays) {
     if (const auto best = best_plan(workload, walk::Rules::physical)) check_against_explain(*best, name);
   }
   EXPECT_GT(fallbacks, 10);
+}
+
+TEST(ReportSchedule, HoldsWhatIsReadForTheLastTime) {
+  // Under physical rules the working set has all residents, in full.
+  Dice dice(12);
+  int last_reads = 0;
+  for (int round = 0; round < 100; ++round) {
+    const Workload workload = random_workload(dice, {.nodes = 8});
+    const auto best = best_plan(workload, walk::Rules::physical);
+    if (!best) continue;
+    const Schedule schedule = schedule_of(*best, "best");
+    for (std::size_t k = 1; k < schedule.kernels.size(); ++k)
+      for (const TensorId id : best->kernels[k - 1].retain) {
+        const auto& now = best->kernels[k].retain;
+        const auto& consumers = workload.graph.consumers(id);
+        const bool reads = std::ranges::any_of(
+            consumers, [&](NodeId node) { return std::ranges::count(best->kernels[k].nodes, node) > 0; });
+        if (!reads || std::ranges::count(now, id) > 0) continue;
+        ++last_reads;
+        EXPECT_TRUE(std::ranges::binary_search(schedule.kernels[k].held, id)) << "kernel " << k;
+      }
+  }
+  EXPECT_GT(last_reads, 10);
+}
+
+TEST(ReportSchedule, FalseClaimsAreDoubted) {
+  Dice dice(13);
+  walk::PlanFile plan = *best_plan(random_workload(dice, {.nodes = 6}), walk::Rules::seed_honest);
+  plan.lower_bound = plan.latency;
+  plan.proof = "optimal";
+  plan.greedy_latency = 2 * plan.latency;
+  EXPECT_EQ(schedule_of(plan, "true").doubt, "");
+  EXPECT_EQ(schedule_of(plan, "true").proof, "optimal");
+  plan.latency *= 1.1;
+  plan.lower_bound = plan.latency;
+  const Schedule doubted = schedule_of(plan, "false");
+  EXPECT_NE(doubted.doubt, "");
+  EXPECT_EQ(doubted.proof, "none");
+  EXPECT_EQ(doubted.lower_bound, std::nullopt);
+  EXPECT_EQ(doubted.greedy_latency, std::nullopt);
+}
+
+TEST(ReportSchedule, APenaltyIsNoLaunch) {
+  // One node that fits no tile: it pays its penalty.
+  const Workload workload = {.name = "w",
+                             .graph = Graph({derived_node(fuselage::Op::matmul, 256, 256, {})}),
+                             .hardware = {100, 8, 5e6, 2}};
+  const Schedule schedule = schedule_of(
+      plan_of(workload, walk::Rules::seed, {{.nodes = {0}, .tile = 128, .retain = {}}}), "penalty");
+  ASSERT_EQ(schedule.kernels.size(), 1U);
+  EXPECT_EQ(schedule.kernels[0].latency, walk::oom_penalty);
+  EXPECT_EQ(schedule.kernels[0].launch, 0);
+  EXPECT_EQ(schedule.totals.launch, 0);
 }
 
 TEST(ReportSchedule, EndsAtTheKernelAtFault) {
@@ -117,7 +174,7 @@ TEST(ReportSchedule, ShowsWhatTheJudgeOfGridPlansSays) {
         both += kernel.bound == "both";
         held += !kernel.held.empty();
       }
-      check_sums(schedule, fmt::format("problem {}", round));
+      check_sums(subject_of(instance, "p"), schedule, fmt::format("problem {}", round));
     }
   }
   EXPECT_GT(both, 5);

@@ -1,5 +1,4 @@
 #include <CLI/CLI.hpp>
-#include <cmath>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <numeric>
@@ -9,8 +8,7 @@
 #include "fuselage/core/error.h"
 #include "fuselage/core/files.h"
 #include "fuselage/core/json.h"
-#include "fuselage/oracle/simulate.h"
-#include "fuselage/walk/episode.h"
+#include "fuselage/oracle/claims.h"
 #include "fuselage/walk/plan_json.h"
 #include "grid_judge.h"
 #include "plan_family.h"
@@ -40,8 +38,6 @@ Examples:
   fuselage check solutions/*.json --problem problem.json --compute native-k
   fuselage check plan.json --problem task3_matmul --rules fusionops)";
 
-constexpr double tolerance = 1e-9;  // relative
-
 struct CheckCommand {
   std::vector<std::string> files;
   GridPlanOptions grid = {};
@@ -55,36 +51,6 @@ struct Verdict {
   ordered_json json = {};
 };
 
-bool equal_cycles(double a, double b) {
-  return std::abs(a - b) <= tolerance * std::max(std::abs(a), std::abs(b));
-}
-
-// Cycles of the episode that the file's actions play.
-double played_latency(const walk::PlanFile& plan) {
-  const walk::EpisodeContext context(plan.workload);
-  walk::Episode episode(context, {.rules = plan.rules});
-  for (const walk::Action& action : plan.actions) episode.step(action);
-  return episode.total_latency();
-}
-
-std::string problem_of(const walk::PlanFile& plan, const oracle::Simulation& simulation) {
-  if (const auto& fault = simulation.fault)
-    return fmt::format("illegal, {}: {}", name(fault->code), fault->message);
-  if (!equal_cycles(plan.latency, simulation.latency))
-    return fmt::format("latency: the file claims {}, the kernels take {} cycles", json_number(plan.latency),
-                       json_number(simulation.latency));
-  if (plan.lower_bound && *plan.lower_bound > plan.latency && !equal_cycles(*plan.lower_bound, plan.latency))
-    return fmt::format("lower_bound: the file claims {}, but the plan takes only {} cycles",
-                       json_number(*plan.lower_bound), json_number(simulation.latency));
-  if (plan.proof == "optimal" && !(plan.lower_bound && equal_cycles(*plan.lower_bound, plan.latency)))
-    return "proof: the file claims \"optimal\" without a lower_bound equal to its latency";
-  if (plan.actions.empty()) return {};
-  const double played = played_latency(plan);
-  if (equal_cycles(played, plan.latency)) return {};
-  return fmt::format("actions: they take {}, the kernels {} cycles", json_number(played),
-                     json_number(simulation.latency));
-}
-
 ordered_json verdict_json(const std::string& file, const std::string& problem) {
   return {{"file", file}, {"ok", problem.empty()}, {"problem", text_or_null(problem)}};
 }
@@ -93,7 +59,7 @@ Verdict check_walk(const std::string& text, const std::string& source) {
   const walk::PlanFile plan = walk::read_plan(text, source);
   const oracle::Simulation simulation = oracle::simulate(
       plan.workload.graph, plan.workload.hardware, plan.kernels, {.rules = plan.rules, .order = plan.order});
-  const std::string problem = problem_of(plan, simulation);
+  const std::string problem = oracle::false_claim(plan, simulation);
   Verdict verdict{.passes = problem.empty(), .json = verdict_json(source, problem)};
   verdict.line = fmt::format("{}: {}\n", source, problem);
   if (verdict.passes)

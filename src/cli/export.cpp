@@ -12,6 +12,7 @@
 #include "fuselage/core/json.h"
 #include "fuselage/report/drawing.h"
 #include "fuselage/report/gnuplot.h"
+#include "fuselage/report/label.h"
 #include "fuselage/report/schedule_plots.h"
 #include "options.h"
 #include "plan_views.h"
@@ -23,7 +24,7 @@ namespace {
 
 constexpr const char* footer =
     R"(chrome-trace  opens in Perfetto (ui.perfetto.dev) and chrome://tracing: kernels with launch and compute,
-              transfers, and what fast memory holds; a microsecond is a cycle (grid: a time unit)
+              transfers, and what fast memory holds; a millisecond is a cycle (grid: a time unit)
 dot           the graph for graphviz, a cluster for every kernel
 svg           --drawing graph (by graphviz), timeline, memory or roofline (by gnuplot)
 csv           a row a kernel
@@ -54,7 +55,12 @@ struct ExportCommand {
 
 std::string svg_of(const ExportCommand& command, const report::Subject& subject,
                    const report::Schedule& plan) {
-  if (command.drawing == Drawing::graph) return report::graph_svg(report::dot_of(subject, plan));
+  if (command.drawing == Drawing::graph) {
+    if (const std::size_t nodes = report::drawn_graph(subject, plan).nodes.size(); nodes > report::most_drawn)
+      fail("--drawing: graph: {} has {} nodes; expected at most {} (--format dot has no limit)",
+           report::label_of(subject.name, 60), nodes, report::most_drawn);
+    return report::graph_svg(report::dot_of(subject, plan));
+  }
   const auto plot = command.drawing == Drawing::timeline ? report::timeline_plot
                     : command.drawing == Drawing::memory ? report::memory_plot
                                                          : report::roofline_plot;
@@ -84,6 +90,7 @@ int export_plan(const ExportCommand& command, const CLI::App& app) {
   if (app.count("--drawing") > 0 && command.format != Format::svg)
     fail("--drawing: does not exist in {}; expected --format svg with it",
          format_names[static_cast<std::size_t>(command.format)]);
+  refuse_overwriting(command.out, {command.file});
   const std::vector<report::PageGraph> graphs =
       read_plan_views({.files = {command.file}, .grid = command.grid});
   const report::Schedule& plan = graphs.front().plans.front();

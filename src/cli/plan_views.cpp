@@ -4,6 +4,8 @@
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <system_error>
+#include <utility>
 
 #include "fuselage/core/error.h"
 #include "fuselage/core/files.h"
@@ -13,6 +15,7 @@
 #include "fuselage/report/label.h"
 #include "fuselage/walk/plan_json.h"
 #include "grid_judge.h"
+#include "terminal.h"
 
 namespace fuselage::cli {
 namespace {
@@ -41,9 +44,11 @@ class Views {
  private:
   void add_walk(const std::string& file, const std::string& text, const std::string& source) {
     const walk::PlanFile plan = walk::read_plan(text, source);
-    const bool is_new =
-        place(report::subject_of(plan.workload), report::schedule_of(plan, stem_of(file)), file);
-    if (is_new && options_.greedy) add_greedy(plan);
+    report::Schedule schedule = report::schedule_of(plan, stem_of(file));
+    if (!schedule.doubt.empty())
+      print_note(fmt::format("{}: {}; what else the file claims is left out", source, schedule.doubt));
+    if (place(report::subject_of(plan.workload), std::move(schedule), file) && options_.greedy)
+      add_greedy(plan.workload.name, [&] { return greedy_of(plan); });
   }
 
   void add_grid(const std::string& file, const std::string& text, const std::string& source) {
@@ -52,14 +57,18 @@ class Views {
     report::Schedule schedule =
         report::schedule_of(judge_->instance, judge_->rules, verdict.file.plan, stem_of(file));
     if (verdict.scores) schedule.naive_latency = verdict.scores->naive_latency;
-    const bool is_new =
-        place(report::subject_of(judge_->instance, stem_of(judge_->source)), std::move(schedule), file);
-    if (is_new && options_.greedy) add_greedy(*judge_);
+    if (place(grid_subject(), std::move(schedule), file) && options_.greedy)
+      add_greedy(judge_->source, [&] { return grid_greedy(); });
   }
 
-  // Is it a graph that no plan before was of?
+  report::Subject grid_subject() const {
+    return report::subject_of(judge_->instance, report::label_of(stem_of(judge_->source), longest_label));
+  }
+
+  // Is it a graph, under rules, that no plan before was of?
   bool place(report::Subject subject, report::Schedule schedule, const std::string& file) {
-    const auto [at, is_new] = number_of_.try_emplace(subject.name + '\n' + subject.key, graphs_.size());
+    const std::string key = subject.name + '\n' + subject.key + '\n' + schedule.rules;
+    const auto [at, is_new] = number_of_.try_emplace(key, graphs_.size());
     if (is_new) {
       graphs_.push_back({.subject = std::move(subject)});
       files_.emplace_back();
@@ -69,29 +78,56 @@ class Views {
     return is_new;
   }
 
-  void add_greedy(const walk::PlanFile& plan) {
+  // Greedy may have no plan where others have one.
+  template <class Make>
+  void add_greedy(const std::string& name, const Make& make) {
+    try {
+      if (std::optional<std::pair<report::Subject, report::Schedule>> greedy = make()) {
+        place(std::move(greedy->first), std::move(greedy->second), "greedy");
+        return;
+      }
+      print_note(fmt::format("{}: greedy finds no plan", report::label_of(name, longest_label)));
+    } catch (const Error& error) {
+      print_note(
+          fmt::format("{}: greedy finds no plan: {}", report::label_of(name, longest_label), error.what()));
+    }
+  }
+
+  static std::optional<std::pair<report::Subject, report::Schedule>> greedy_of(const walk::PlanFile& plan) {
     const oracle::Solution solution =
         oracle::solve(plan.workload, {.rules = plan.rules, .engine = oracle::Engine::greedy});
-    if (!solution.found) return;  // physical only: greedy gets stuck
+    if (!solution.found) return std::nullopt;
     walk::PlanFile greedy = {.workload = plan.workload, .rules = plan.rules, .kernels = solution.plan};
     greedy.latency = solution.latency;
-    place(report::subject_of(plan.workload), report::schedule_of(greedy, "greedy"), "greedy");
+    return std::pair(report::subject_of(plan.workload), report::schedule_of(greedy, "greedy"));
   }
 
-  void add_greedy(const GridJudge& judge) {
+  std::optional<std::pair<report::Subject, report::Schedule>> grid_greedy() const {
     const oracle::GridSolution solution =
-        oracle::solve_grid(judge.instance, {.rules = judge.rules, .engine = oracle::Engine::greedy});
-    place(report::subject_of(judge.instance, stem_of(judge.source)),
-          report::schedule_of(judge.instance, judge.rules, solution.plan, "greedy"), "greedy");
+        oracle::solve_grid(judge_->instance, {.rules = judge_->rules, .engine = oracle::Engine::greedy});
+    return std::pair(grid_subject(),
+                     report::schedule_of(judge_->instance, judge_->rules, solution.plan, "greedy"));
   }
 
+  // By their paths where the names of the files are alike, by numbers where those are, too.
   static void name_apart(std::vector<report::Schedule>& plans, const std::vector<std::string>& files) {
     std::map<std::string, int> count;
     for (const report::Schedule& plan : plans) ++count[plan.label];
+    std::map<std::string, int> named;
     for (std::size_t i = 0; i < plans.size(); ++i) {
-      if (count[plans[i].label] > 1) plans[i].label = files[i];
+      if (count[plans[i].label] > 1) plans[i].label = tail_of(files[i]);
       plans[i].label = report::label_of(plans[i].label, longest_label);
+      if (const int number = ++named[plans[i].label]; number > 1)
+        plans[i].label += fmt::format(" ({})", number);
     }
+  }
+
+  // Paths differ at their ends.
+  static std::string tail_of(const std::string& path) {
+    if (path.size() < longest_label) return path;
+    std::size_t from = path.size() - longest_label + 2;
+    while (from < path.size() && (static_cast<unsigned char>(path[from]) & 0xc0) == 0x80) ++from;
+    return "\xe2\x80\xa6" + path.substr(from);
   }
 
   const PlanViewOptions& options_;
@@ -114,6 +150,13 @@ std::vector<report::PageGraph> read_plan_views(const PlanViewOptions& options) {
   Views views(options);
   for (const std::string& file : options.files) views.add(file);
   return views.take();
+}
+
+void refuse_overwriting(const std::string& out, const std::vector<std::string>& files) {
+  std::error_code none;
+  for (const std::string& file : files)
+    if (out == file ? out != "-" : std::filesystem::equivalent(out, file, none))
+      fail("--out: {} is one of the plans; expected another file", out);
 }
 
 void add_search_log(const std::string& path, std::vector<report::PageGraph>& graphs) {

@@ -19,6 +19,9 @@ struct PlanViewOptions {
 // its file; where two of one graph would be called alike, after its path.
 std::vector<report::PageGraph> read_plan_views(const PlanViewOptions& options);
 
+// Error if what is written would replace one of the files that are read.
+void refuse_overwriting(const std::string& out, const std::vector<std::string>& files);
+
 // Adds the lines of `search --log` to the graphs that they are about. Error, which names the line, for what
 // is no such log, and for one that is about none of the graphs.
 void add_search_log(const std::string& path, std::vector<report::PageGraph>& graphs);

@@ -5,6 +5,7 @@
 
 #include "cli.h"
 #include "fuselage/core/files.h"
+#include "fuselage/report/label.h"
 #include "options.h"
 #include "plan_views.h"
 #include "terminal.h"
@@ -37,6 +38,8 @@ struct ReportCommand {
 };
 
 int make_report(const ReportCommand& command) {
+  refuse_overwriting(command.out, command.plans.files);
+  if (!command.log.empty()) refuse_overwriting(command.out, {command.log});
   std::vector<report::PageGraph> graphs = read_plan_views(command.plans);
   if (!command.log.empty()) add_search_log(command.log, graphs);
   const report::Page page = report::page_of(graphs, {.version = FUSELAGE_VERSION});
@@ -52,8 +55,8 @@ int make_report(const ReportCommand& command) {
       ++plans;
       legal = legal && plan.legal();
       if (!plan.legal())
-        print_note(fmt::format("{}, {}: illegal, {}: {}", graph.subject.name, plan.label, plan.fault->code,
-                               plan.fault->message));
+        print_note(fmt::format("{}, {}: illegal, {}: {}", report::label_of(graph.subject.name, 60),
+                               plan.label, plan.fault->code, plan.fault->message));
     }
   if (command.out != "-")
     write_stdout(fmt::format("{} plan{} of {} graph{}: {} ({} KB)\n", plans, plans == 1 ? "" : "s",

@@ -67,8 +67,11 @@ walk::PlanFile plan_file(const Workload& workload, const oracle::Solution& solut
   file.latency = solution.latency;
   file.greedy_latency = solution.greedy_latency;
   file.naive_latency = solution.naive_latency;
-  file.lower_bound = solution.lower_bound;
-  file.proof = search::name(solution.proof);
+  if (options.price ==
+      walk::Price{}) {  // bound and proof are about the objective, a plan file about its latency
+    file.lower_bound = solution.lower_bound;
+    file.proof = search::name(solution.proof);
+  }
   if (options.rules != walk::Rules::physical) file.actions = walk::actions_of(solution.plan);
   return file;
 }

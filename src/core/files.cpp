@@ -46,14 +46,14 @@ std::string read_all(int fd, const std::string& name) {
 }
 
 // False with errno set if anything goes wrong.
-bool write_and_sync(int fd, std::string_view text) {
+bool write_all(int fd, std::string_view text) {
   while (!text.empty()) {
     const ssize_t count = ::write(fd, text.data(), text.size());
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) return false;
     text.remove_prefix(static_cast<std::size_t>(count));
   }
-  return ::fsync(fd) == 0;
+  return true;
 }
 
 // A new file in `directory`, open for writing. Names that others have taken are passed over.
@@ -70,6 +70,13 @@ void make_directories(const std::filesystem::path& directory, const std::string&
   std::error_code error;
   std::filesystem::create_directories(directory, error);
   if (error) fail("{}: directory {} cannot be made: {}", path, directory.string(), error.message());
+}
+
+// A terminal, a pipe, /dev/null: nothing is half written there, and nothing must take its place.
+void write_device(const std::string& path, std::string_view text) {
+  const FileDescriptor file(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
+  if (file.get() < 0 || !write_all(file.get(), text))
+    fail("{}: cannot be written: {}; expected a writable file name", path, errno_text());
 }
 
 }  // namespace
@@ -89,6 +96,7 @@ std::string read_file(const std::string& path) {
 }
 
 void write_file_atomically(const std::string& path, std::string_view text) {
+  if (std::error_code none; std::filesystem::is_other(path, none)) return write_device(path, text);
   const std::filesystem::path parent = std::filesystem::path(path).parent_path();
   const std::filesystem::path directory = parent.empty() ? "." : parent;
   make_directories(directory, path);
@@ -99,7 +107,7 @@ void write_file_atomically(const std::string& path, std::string_view text) {
     if (made.file.get() < 0 && errno == EEXIST) continue;
     if (made.file.get() < 0) fail("{}: {} cannot be created: {}", path, made.path.string(), errno_text());
     temporary = made.path;
-    if (!write_and_sync(made.file.get(), text)) problem = errno_text();
+    if (!write_all(made.file.get(), text) || ::fsync(made.file.get()) != 0) problem = errno_text();
   }
   if (problem.empty() && ::rename(temporary.c_str(), path.c_str()) != 0) problem = errno_text();
   if (problem.empty()) return;

@@ -2,8 +2,9 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <spawn.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -16,8 +17,6 @@
 #include <system_error>
 
 #include "fuselage/core/error.h"
-
-extern char** environ;
 
 namespace fuselage {
 namespace {
@@ -74,34 +73,41 @@ class MemoryFile : public Descriptor {
   const Program& program_;
 };
 
-pid_t start(const Program& program, const MemoryFile& in, const MemoryFile& out, const MemoryFile& err) {
+constexpr int not_found = 127;  // exit code where there is no such program, as a shell has it
+
+struct Ends {
+  int in;
+  int out;
+  int err;
+};
+
+// Between fork and exec: only what is safe in a child of a program with threads.
+[[noreturn]] void become(char* const* arguments, const Ends& ends, pid_t parent, rlim_t seconds) {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // however we die, nobody waits for it any more
+  if (::getppid() != parent) ::_exit(not_found);
+  const rlimit limit = {.rlim_cur = seconds, .rlim_max = seconds};
+  ::setrlimit(RLIMIT_CPU, &limit);
+  for (const int signal : {SIGPIPE, SIGINT, SIGTERM, SIGQUIT}) ::signal(signal, SIG_DFL);
+  sigset_t none;
+  ::sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+  if (::dup2(ends.in, STDIN_FILENO) < 0 || ::dup2(ends.out, STDOUT_FILENO) < 0 ||
+      ::dup2(ends.err, STDERR_FILENO) < 0)
+    ::_exit(not_found);
+  ::execvp(arguments[0], arguments);
+  ::_exit(not_found);
+}
+
+pid_t start(const Program& program, const Ends& ends) {
   std::vector<char*> arguments;
   for (const std::string& argument : program.arguments)
     arguments.push_back(const_cast<char*>(argument.c_str()));
   arguments.push_back(nullptr);
-  posix_spawn_file_actions_t actions;
-  posix_spawnattr_t attributes;
-  ::posix_spawn_file_actions_init(&actions);
-  ::posix_spawnattr_init(&attributes);
-  ::posix_spawn_file_actions_adddup2(&actions, in.get(), STDIN_FILENO);
-  ::posix_spawn_file_actions_adddup2(&actions, out.get(), STDOUT_FILENO);
-  ::posix_spawn_file_actions_adddup2(&actions, err.get(), STDERR_FILENO);
-  sigset_t ours;  // `fuselage` ignores SIGPIPE, which a program would inherit
-  ::sigemptyset(&ours);
-  ::sigaddset(&ours, SIGPIPE);
-  ::posix_spawnattr_setsigdefault(&attributes, &ours);
-  ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
-  pid_t pid = -1;
-  const int failed = ::posix_spawnp(&pid, arguments[0], &actions, &attributes, arguments.data(), environ);
-  ::posix_spawn_file_actions_destroy(&actions);
-  ::posix_spawnattr_destroy(&attributes);
-  if (failed == ENOENT)
-    fail("{}: not found; expected it to be installed (Debian's package {})", program.arguments[0],
-         program.package);
-  if (failed != 0) {
-    errno = failed;
-    fail_to(program, "start");
-  }
+  const pid_t parent = ::getpid();
+  const auto seconds = static_cast<rlim_t>(program.seconds) + 2;
+  const pid_t pid = ::fork();
+  if (pid == 0) become(arguments.data(), ends, parent, seconds);
+  if (pid < 0) fail_to(program, "fork");
   return pid;
 }
 
@@ -139,15 +145,17 @@ std::string run_program(const Program& program, std::string_view input) {
   const MemoryFile out(program);
   const MemoryFile err(program);
   in.fill(input);
-  const pid_t pid = start(program, in, out, err);
+  const pid_t pid = start(program, {.in = in.get(), .out = out.get(), .err = err.get()});
   const bool in_time = wait_for_end(program, pid);
   if (!in_time) ::kill(pid, SIGKILL);
   const int status = reap(pid);
   if (!in_time)
-    throw ProgramTimedOut(fmt::format("{}: took more than {:g} s; expected an answer by then",
-                                      program.arguments[0], program.seconds));
+    fail("{}: took more than {:g} s; expected an answer by then", program.arguments[0], program.seconds);
   if (WIFSIGNALED(status))
     fail("{}: was ended by signal {}; {}", program.arguments[0], WTERMSIG(status), first_lines(err.text()));
+  if (WEXITSTATUS(status) == not_found && err.text().empty())
+    throw ProgramMissing(fmt::format("{}: not found; expected it to be installed (Debian's package {})",
+                                     program.arguments[0], program.package));
   if (WEXITSTATUS(status) != 0)
     fail("{}: failed with exit code {}; {}", program.arguments[0], WEXITSTATUS(status),
          first_lines(err.text()));

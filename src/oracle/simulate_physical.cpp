@@ -68,7 +68,8 @@ class PhysicalCheck {
     report.compute_cycles = compute_cycles(graph_, in_fixed_order(group), tile);
     report.memory_cycles = hardware_.transfer_cycles(full_bytes(graph_, loads)) +
                            hardware_.transfer_cycles(full_bytes(graph_, writes));
-    report.latency = std::max(report.compute_cycles, report.memory_cycles) + hardware_.kernel_launch_cost;
+    report.launch_cycles = hardware_.kernel_launch_cost;
+    report.latency = std::max(report.compute_cycles, report.memory_cycles) + report.launch_cycles;
     result_.latency += report.latency;
     report.total = result_.latency;
 

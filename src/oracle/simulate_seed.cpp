@@ -92,7 +92,8 @@ class SeedCheck {
     report.compute_cycles = compute_cycles(graph_, group.sequence(), tile);
     report.memory_cycles = hardware_.transfer_cycles(full_bytes(graph_, loads)) +
                            hardware_.transfer_cycles(full_bytes(graph_, writes));
-    report.latency = std::max(report.compute_cycles, report.memory_cycles) + hardware_.kernel_launch_cost;
+    report.launch_cycles = hardware_.kernel_launch_cost;
+    report.latency = std::max(report.compute_cycles, report.memory_cycles) + report.launch_cycles;
     return report;
   }
 
@@ -132,6 +133,7 @@ class SeedCheck {
       if (!fits) continue;
       sum.compute_cycles += report.compute_cycles;
       sum.memory_cycles += report.memory_cycles;
+      sum.launch_cycles += report.launch_cycles;
       sum.loads.insert(sum.loads.end(), report.loads.begin(), report.loads.end());
       sum.writes.insert(sum.writes.end(), report.writes.begin(), report.writes.end());
     }

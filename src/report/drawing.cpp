@@ -66,12 +66,13 @@ DrawnGraph drawn_graph(const Subject& subject, const Schedule& schedule) {
         graph.edges.push_back({.from = from->second, .to = to, .tensor = tensor});
     }
   };
-  for (std::size_t k = 0; k < schedule.kernels.size(); ++k)
+  for (std::size_t k = 0; k < schedule.kernels.size(); ++k) {
     for (const OpId op : schedule.kernels[k].ops) {
       add_node(op, static_cast<int>(k));
       runs[static_cast<std::size_t>(op)] = true;
-      add_edges(op);
     }
+    for (const OpId op : schedule.kernels[k].ops) add_edges(op);
+  }
   std::vector<OpId> idle;
   for (OpId op = 0; op < static_cast<OpId>(runs.size()); ++op)
     if (!runs[static_cast<std::size_t>(op)]) idle.push_back(op);

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -55,7 +56,7 @@ std::size_t number_of(const std::string& name, std::string_view before) {
 
 template <class Item>
 Item& slot(std::vector<Item>& items, std::size_t at) {
-  if (items.size() <= at) items.resize(at + 1);
+  if (at >= items.size()) fail("dot: number {} is unknown; expected less than {}", at, items.size());
   return items[at];
 }
 
@@ -112,15 +113,22 @@ class Reader {
 
 }  // namespace
 
-Layout layout_of(const std::string& dot, double seconds) {
+Layout layout_of(const std::string& dot, const LayoutSize& size, double seconds) {
   const std::string answer =
       run_program({.arguments = {"dot", "-Tjson0"}, .package = "graphviz", .seconds = seconds}, dot);
   Layout layout;
+  layout.nodes.resize(size.nodes);
+  layout.edges.resize(size.edges);
+  layout.clusters.resize(size.clusters);
   try {
     Reader(json::parse(answer), layout);
   } catch (const json::exception& error) {
     fail("dot: its answer can't be read: {}; expected the JSON of graphviz 2.42 or later", error.what());
   }
+  const auto is_missing = [](const Box& box) { return box.width <= 0; };
+  if (std::ranges::any_of(layout.nodes, is_missing) ||
+      std::ranges::any_of(layout.edges, [](const std::string& path) { return path.empty(); }))
+    fail("dot: its answer lacks nodes or edges; expected {} and {}", size.nodes, size.edges);
   return layout;
 }
 

@@ -4,6 +4,7 @@
 #include <tbb/parallel_for.h>
 
 #include <algorithm>
+#include <map>
 #include <optional>
 
 #include "fuselage/core/program.h"
@@ -18,6 +19,8 @@ namespace {
 
 using nlohmann::ordered_json;
 
+constexpr std::size_t longest_name = 100;  // characters
+
 // A drawing that is to be made, and what came of it.
 struct Job {
   const Subject* subject = nullptr;
@@ -29,20 +32,26 @@ struct Job {
 
 void draw(Job& job, const PageOptions& options) {
   const char* what = job.overview ? "the drawing of its kernels" : "the drawing of its ops";
-  const std::size_t nodes =
-      job.overview ? job.plan->kernels.size() : drawn_graph(*job.subject, *job.plan).nodes.size();
-  if (nodes > options.most_drawn) {
-    job.note = fmt::format("{}, {}: {} is left out: {} nodes, of {} at most", job.subject->name,
-                           job.plan->label, what, nodes, options.most_drawn);
+  const DrawnGraph graph = drawn_graph(*job.subject, *job.plan);
+  const std::size_t kernels = job.plan->kernels.size();
+  const LayoutSize size =
+      job.overview
+          ? LayoutSize{.nodes = kernels, .edges = kernel_edges(graph).size()}
+          : LayoutSize{.nodes = graph.nodes.size(), .edges = graph.edges.size(), .clusters = kernels};
+  const std::string left_out = fmt::format(
+      "{}, {}: {} is left out: ", label_of(job.subject->name, longest_name), job.plan->label, what);
+  if (size.nodes > options.most_drawn) {
+    job.note = left_out + fmt::format("{} nodes, of {} at most", size.nodes, options.most_drawn);
     return;
   }
   const std::string dot =
       job.overview ? overview_dot_of(*job.subject, *job.plan) : dot_of(*job.subject, *job.plan);
   try {
-    job.layout = layout_of(dot, options.layout_seconds);
-  } catch (const ProgramTimedOut& error) {
-    job.note =
-        fmt::format("{}, {}: {} is left out: {}", job.subject->name, job.plan->label, what, error.what());
+    job.layout = layout_of(dot, size, options.layout_seconds);
+  } catch (const ProgramMissing&) {
+    throw;
+  } catch (const Error& error) {
+    job.note = left_out + error.what();
   }
 }
 
@@ -150,12 +159,26 @@ std::string rules_of(const std::vector<Schedule>& plans) {
   return fmt::format("{}", fmt::join(all, ", "));
 }
 
+// Plans of one graph under different rules are graphs of their own here: their latencies are not comparable.
+std::vector<std::string> names_of(const std::vector<PageGraph>& graphs) {
+  std::map<std::string, int> count;
+  for (const PageGraph& graph : graphs) ++count[graph.subject.name];
+  std::vector<std::string> names;
+  for (const PageGraph& graph : graphs)
+    names.push_back(count[graph.subject.name] == 1
+                        ? graph.subject.name
+                        : fmt::format("{} ({})", graph.subject.name, rules_of(graph.plans)));
+  return names;
+}
+
 // In the order of jobs_of.
 ordered_json graphs_json(const std::vector<PageGraph>& graphs, const std::vector<Job>& jobs) {
   ordered_json list = ordered_json::array();
+  const std::vector<std::string> names = names_of(graphs);
   auto job = jobs.begin();
   for (const PageGraph& graph : graphs) {
     ordered_json json = subject_json(graph.subject);
+    json["name"] = names[list.size()];
     json["rules"] = rules_of(graph.plans);
     json["plans"] = ordered_json::array();
     for (const Schedule& plan : graph.plans) {
@@ -196,8 +219,7 @@ std::string html_text(std::string_view text) {
 }
 
 std::string title_of(const std::vector<PageGraph>& graphs) {
-  constexpr std::size_t longest = 100;
-  if (graphs.size() == 1) return "Fuselage: " + label_of(graphs.front().subject.name, longest);
+  if (graphs.size() == 1) return "Fuselage: " + label_of(graphs.front().subject.name, longest_name);
   return fmt::format("Fuselage: {} graphs", graphs.size());
 }
 
@@ -216,8 +238,9 @@ Page page_of(const std::vector<PageGraph>& graphs, const PageOptions& options) {
   Page page = {.html = std::string(page_template())};
   for (const Job& job : jobs)
     if (!job.note.empty()) page.notes.push_back(job.note);
+  replace(page.html, "/*DATA*/",
+          script_text(data));  // after the title in the page, so that no title is taken for it
   replace(page.html, "<!--TITLE-->", html_text(title_of(graphs)));
-  replace(page.html, "/*DATA*/", script_text(data));
   return page;
 }
 

@@ -48,7 +48,6 @@ void add_tensors(Kernel& kernel, const grid::Instance& instance, const grid::Ker
     if (!tensors.read_inside.contains(id) && !retained.contains(id)) kernel.stores.push_back(id);
   kernel.held = list_of(held);
   for (const TensorId id : kernel.held) kernel.held_size += instance.tensor(id).size();
-  kernel.held_size = std::min(kernel.held_size, kernel.working_set);
 }
 
 Kernel kernel_of(const grid::Instance& instance, const grid::Kernel& planned,

@@ -82,6 +82,7 @@ ordered_json schedule_json(const Schedule& schedule) {
                        {"order", text_or_null(schedule.order)},
                        {"legal", schedule.legal()},
                        {"fault", nullptr},
+                       {"doubt", schedule.doubt},
                        {"latency", schedule.latency},
                        {"lower_bound", or_null(schedule.lower_bound)},
                        {"proof", schedule.proof},

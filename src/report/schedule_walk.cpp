@@ -1,8 +1,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
+#include <set>
 
+#include "fuselage/oracle/claims.h"
 #include "fuselage/oracle/explain.h"
 #include "fuselage/oracle/simulate.h"
 #include "fuselage/oracle/store.h"
@@ -18,16 +19,28 @@ double bytes_of(const Graph& graph, const std::vector<NodeId>& tensors) {
   return sum;
 }
 
-// What stays in fast memory through the kernel: whatever is there after it was kept or made by it.
-void hold(Kernel& kernel, const Graph& graph, const std::vector<NodeId>& resident_after) {
-  kernel.held = resident_after;
-  std::int64_t held = 0;  // each once, so that it can't overflow
-  for (const NodeId id : kernel.held) held += graph.bytes(id);
-  kernel.held_size = std::min(held, kernel.working_set);
+// The tensors that the working set counts in full, `before` being in fast memory when the kernel begins.
+// physical: all residents and what is retained. The seed rules read last uses free, don't count a resident
+// that is a member, and count what is retained where it is not resident; a fallback retains nothing.
+std::vector<TensorId> held_by(const walk::PlanFile& plan, const walk::PlanKernel& planned,
+                              const oracle::KernelReport& report, const std::vector<NodeId>& before) {
+  const std::set<NodeId> resident(before.begin(), before.end());
+  std::set<TensorId> held;
+  if (plan.rules == walk::Rules::physical) {
+    held = resident;
+  } else {
+    const std::set<NodeId> members(planned.nodes.begin(), planned.nodes.end());
+    for (const NodeId id : report.resident_after)
+      if (resident.contains(id) && !members.contains(id)) held.insert(id);
+  }
+  for (const NodeId id : planned.retain)
+    if (!report.fallback && (plan.rules == walk::Rules::physical || !resident.contains(id))) held.insert(id);
+  return {held.begin(), held.end()};
 }
 
-Kernel kernel_of(const Workload& workload, const walk::PlanKernel& planned,
-                 const oracle::KernelReport& report) {
+Kernel kernel_of(const walk::PlanFile& plan, const walk::PlanKernel& planned,
+                 const oracle::KernelReport& report, const std::vector<NodeId>& before) {
+  const Workload& workload = plan.workload;
   const Hardware& hardware = workload.hardware;
   Kernel kernel = {.ops = planned.nodes,
                    .tile = fmt::format("{}", report.fallback ? walk::default_tile : planned.tile),
@@ -40,7 +53,7 @@ Kernel kernel_of(const Workload& workload, const walk::PlanKernel& planned,
   kernel.compute = report.compute_cycles;
   kernel.memory = report.memory_cycles;
   kernel.launches = report.launches;
-  kernel.launch = report.launches * hardware.kernel_launch_cost;
+  kernel.launch = report.launch_cycles;
   kernel.latency = report.latency;
   kernel.end = report.total;
   kernel.working_set = report.working_set;
@@ -48,7 +61,8 @@ Kernel kernel_of(const Workload& workload, const walk::PlanKernel& planned,
       hardware.fast_mem_capacity > 0
           ? static_cast<double>(report.working_set) / static_cast<double>(hardware.fast_mem_capacity)
           : 0.0;
-  hold(kernel, workload.graph, report.resident_after);
+  kernel.held = held_by(plan, planned, report, before);
+  for (const NodeId id : kernel.held) kernel.held_size += workload.graph.bytes(id);  // each once: no overflow
   return kernel;
 }
 
@@ -82,19 +96,22 @@ Schedule schedule_of(const walk::PlanFile& plan, std::string label) {
   Schedule schedule = {.label = std::move(label),
                        .rules = std::string(name(plan.rules)),
                        .order = std::string(name(plan.order)),
-                       .latency = simulation.latency,
-                       .greedy_latency = plan.greedy_latency,
-                       .naive_latency = plan.naive_latency,
-                       .lower_bound = plan.lower_bound,
-                       .proof = plan.proof};
+                       .latency = simulation.latency};
   if (const auto& fault = simulation.fault)
     schedule.fault = {
         .code = std::string(name(fault->code)), .kernel = fault->kernel, .message = fault->message};
-  double start = 0;
+  if (schedule.legal()) schedule.doubt = oracle::false_claim(plan, simulation);
+  if (schedule.legal() && schedule.doubt.empty()) {
+    schedule.greedy_latency = plan.greedy_latency;
+    schedule.naive_latency = plan.naive_latency;
+    schedule.lower_bound = plan.lower_bound;
+    schedule.proof = plan.proof;
+  }
+  const std::vector<NodeId> nothing;
   for (std::size_t i = 0; i < simulation.kernels.size(); ++i) {
-    Kernel kernel = kernel_of(workload, plan.kernels[i], simulation.kernels[i]);
-    kernel.start = start;
-    start = kernel.end;
+    Kernel kernel = kernel_of(plan, plan.kernels[i], simulation.kernels[i],
+                              i == 0 ? nothing : simulation.kernels[i - 1].resident_after);
+    kernel.start = i == 0 ? 0 : schedule.kernels.back().end;
     schedule.kernels.push_back(std::move(kernel));
   }
   add_totals(schedule);

@@ -18,7 +18,8 @@ std::string source_name(const std::string& path);
 // longer than max_file_bytes.
 std::string read_file(const std::string& path);
 
-// Writes a new file beside `path` and renames it over `path`; makes missing parent directories. After an
+// Writes a new file beside `path` and renames it over `path`; makes missing parent directories. A device or a pipe
+// is written as it is. After an
 // Error whatever was at `path` is unchanged and the new file is gone.
 void write_file_atomically(const std::string& path, std::string_view text);
 

@@ -16,13 +16,14 @@ struct Program {
   double seconds = 60;                 // that it may take
 };
 
-class ProgramTimedOut : public Error {
+class ProgramMissing : public Error {
  public:
   using Error::Error;
 };
 
-// What it wrote on its stdout. Error if it is not installed or fails, with the beginning of what it wrote on
-// stderr; ProgramTimedOut if it takes too long. What a program that succeeds says there is lost.
+// What it wrote on its stdout. ProgramMissing if it is not installed; Error if it fails or takes too long,
+// with the beginning of what it wrote on stderr. What a program that succeeds says there is lost. It dies
+// with us.
 std::string run_program(const Program& program, std::string_view input);
 
 }  // namespace fuselage

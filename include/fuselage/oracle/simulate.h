@@ -48,6 +48,7 @@ struct KernelReport {
   std::int64_t working_set = 0;  // bytes
   bool fallback = false;         // seed rules: the group was invalid, so its members ran alone
   int launches = 1;
+  double launch_cycles = 0;  // of those that were paid: a member that doesn't fit pays its penalty instead
 };
 
 struct Simulation {

@@ -11,6 +11,8 @@
 namespace fuselage::report {
 
 inline constexpr int no_kernel = -1;
+// Nodes of a drawing that dot lays out in seconds, and that a person can still find something in.
+inline constexpr std::size_t most_drawn = 4'000;
 
 struct DrawnNode {
   OpId op = 0;
@@ -54,9 +56,16 @@ struct Layout {
   std::vector<Box> clusters = {};       // by kernel; without size where it has no ops
 };
 
-// What dot makes of the text, which must be one of the two above. Error if dot is not there, fails, or takes
-// more than `seconds`.
-Layout layout_of(const std::string& dot, double seconds);
+struct LayoutSize {
+  std::size_t nodes = 0;
+  std::size_t edges = 0;
+  std::size_t clusters = 0;
+};
+
+// What dot makes of the text, which must be one of the two above and have so many nodes, edges and clusters.
+// ProgramMissing if dot is not there; Error if it fails, takes more than `seconds`, or answers something
+// else.
+Layout layout_of(const std::string& dot, const LayoutSize& size, double seconds);
 
 // The picture that dot makes of it, as SVG. Error as layout_of.
 std::string graph_svg(const std::string& dot, double seconds = 60);

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "fuselage/report/drawing.h"
 #include "fuselage/report/schedule.h"
 #include "fuselage/report/search_log.h"
 
@@ -19,8 +20,8 @@ struct PageGraph {
 
 struct PageOptions {
   std::string version = {};
-  std::size_t most_drawn = 4'000;  // nodes of a drawing; a larger one is left out
-  double layout_seconds = 60;      // for one drawing
+  std::size_t most_drawn = report::most_drawn;  // nodes of a drawing; a larger one is left out
+  double layout_seconds = 60;                   // for one drawing
 };
 
 struct Page {

@@ -63,16 +63,18 @@ struct Kernel {
   double stored = 0;
   double compute = 0;  // time
   double memory = 0;
-  double launch = 0;  // of all launches
+  double launch = 0;  // of all launches that were paid
   int launches = 1;
   double latency = 0;
   double start = 0;
   double end = 0;
   std::string bound = {};  // "compute", "memory"; walk: "fallback"; grid: "both"
   std::int64_t working_set = 0;
-  double working_set_share = 0;     // of the capacity
-  std::vector<TensorId> held = {};  // tensors in fast memory from its start or to its end, ascending
-  std::int64_t held_size = 0;       // of these, at most the working set
+  double working_set_share = 0;  // of the capacity
+  // Tensors in fast memory that the working set counts in full, ascending; the rest of it is tiles. (The seed
+  // rules have some that they don't count: a resident that the kernel makes, or reads for the last time.)
+  std::vector<TensorId> held = {};
+  std::int64_t held_size = 0;  // of these
 };
 
 struct Fault {
@@ -102,6 +104,7 @@ struct Schedule {
   std::optional<double> naive_latency = {};
   std::optional<double> lower_bound = {};
   std::string proof = "none";
+  std::string doubt = {};  // a false claim of the file, whose claims are then left out; empty: none
   Totals totals = {};
 
   bool legal() const { return !fault; }
