@@ -21,7 +21,8 @@ function comparison_of(graph, views, entry, reference) {
   }
   if (entry.difference === 0) title.append(" is as fast as ", html("b", {}, name(best)));
   else title.append(` is ${time_text(Math.abs(entry.difference))} ${time} ${entry.difference > 0 ? "slower" : "faster"} than `, html("b", {}, name(best)));
-  const block = html("section", { class: "pair" }, title);
+  const aside = greedy_note(graph, view.plan);
+  const block = html("section", { class: "pair" }, title, ...(aside ? [html("p", { class: "note" }, aside)] : []));
   if (!entry.segments.length) {
     block.append(html("p", { class: "note" }, "Both schedule every op in the same way."));
     return block;
@@ -48,12 +49,19 @@ function segment_row(view, best, segment, entry, most) {
   const share = entry.difference ? percent_text(worth / entry.difference) : "";
   const list = html("ul", {}, ...segment.changes.map(change => html("li", {}, isolated(shown_name(change, 200)))));
   const row = html("tr", { tabindex: -1, "data-spot": "" },
-    html("th", { scope: "row" }, html("span", { class: "cut" }, ids_text(segment.ops))), html("td", {}, kernel_range(segment.kernels)), html("td", {}, kernel_range(segment.reference_kernels)),
+    html("th", { scope: "row" }, html("span", { class: "cut" }, ids_text(segment.ops)), ...names_line(view.graph, segment.ops)), html("td", {}, kernel_range(segment.kernels)), html("td", {}, kernel_range(segment.reference_kernels)),
     html("td", { class: "changes" }, list), html("td", { class: "n" }, signed_time(worth)), html("td", { class: "share" }, html("span", { class: "n" }, share), bar));
+  const names = names_text(view.graph, segment.ops), named = names && ` (${names})`;
   const kernels = ([first, count]) => d3.range(first, first + count);
   spot_of_element.set(row, {
     hot: [[view, kernels(segment.kernels)], [best, kernels(segment.reference_kernels)]].filter(part => part[1].length),
-    text: () => `ops ${ids_text(segment.ops)}: ${signed_time(worth)} ${view.graph.time_unit} · kernels ${kernel_range(segment.kernels)} here, ${kernel_range(segment.reference_kernels)} in the fastest · ${segment.changes.join("; ")}`,
+    text: () => `ops ${ids_text(segment.ops)}${named}: ${signed_time(worth)} ${view.graph.time_unit} · kernels ${kernel_range(segment.kernels)} here, ${kernel_range(segment.reference_kernels)} in the fastest · ${segment.changes.join("; ")}`,
   });
   return row;
+}
+
+// The user's names below the numbers.
+function names_line(graph, ops) {
+  const names = names_text(graph, ops);
+  return names ? [html("br"), html("span", { class: "cut dim", title: names_text(graph, ops, 40) }, names)] : [];
 }

@@ -192,7 +192,6 @@ function keys_on_canvas(canvas, event) {
   else if (event.key === "+" || event.key === "=") canvas.scale_by(1.4);
   else if (event.key === "-") canvas.scale_by(1 / 1.4);
   else if (event.key === "0") canvas.fit();
-  else if (event.key === "Escape") document.activeElement.blur();
   else return;
   event.preventDefault();
 }

@@ -93,6 +93,8 @@ function link_views() {
     highlight(lit.focused);
   });
   main.addEventListener("focusin", event => {
+    const home = event.target.closest("[data-rove]");
+    if (home) for (const item of rovers.get(home)()) item.setAttribute("tabindex", item === event.target ? 0 : -1);
     const spot = spot_of(event.target);
     lit.focused = spot;
     if (!spot) return;
@@ -104,10 +106,45 @@ function link_views() {
     lit.focused = null;
     highlight(over && over.isConnected ? spot_of(over) : null);
   });
+  document.addEventListener("keydown", event => {
+    if (event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return;
+    if (event.key === "Escape") {
+      over = null;
+      document.activeElement.blur();
+      highlight(null);
+    } else if ((event.key === "ArrowRight" || event.key === "ArrowLeft") && document.activeElement.matches("body, main, .canvas")) {
+      const next = beside(over && over.isConnected ? over : null, event.key === "ArrowRight" ? 1 : -1);
+      if (!next) return;
+      event.preventDefault();
+      enter(next);
+    }
+  });
 }
 
-// Arrow keys move among `items()`, of which one is in the order of Tab.
+// The kernel after or before the one pointed at, in the same view; without one, kernel 0 in a view that is on screen.
+function beside(element, step) {
+  const at = (view, k) => Array.from(view.querySelectorAll(`[tabindex][data-k="${k}"]`)).find(item => item.getClientRects().length);
+  const home = element && element.closest(".view");
+  if (home && element.hasAttribute("data-k")) {
+    const k = Number(element.getAttribute("data-k"));
+    return at(home, k + step) || at(home, k);
+  }
+  const views = Array.from(document.querySelectorAll(".graph:not([hidden]) .view")).filter(view => at(view, 0));
+  const on_screen = view => {
+    const { top, bottom } = at(view, 0).getBoundingClientRect();
+    return top >= 0 && bottom <= innerHeight;
+  };
+  const view = views.find(on_screen) || views[0];
+  return view && at(view, 0);
+}
+
+// Arrow keys move among `items()`, of which one is in the order of Tab. No listener for the focus here: a browser then
+// takes a group of a drawing for something that can have it.
+const rovers = new WeakMap();
+
 function rove(container, items) {
+  container.setAttribute("data-rove", "");
+  rovers.set(container, items);
   container.addEventListener("keydown", event => {
     const list = items(), at = list.findIndex(item => item.contains(document.activeElement));
     if (at < 0 || event.ctrlKey || event.metaKey || event.altKey) return;
@@ -118,9 +155,6 @@ function rove(container, items) {
     event.stopPropagation();
     to = Math.min(Math.max(0, to), list.length - 1);
     enter(list[to]);
-  });
-  container.addEventListener("focusin", event => {
-    for (const item of items()) item.setAttribute("tabindex", item === event.target ? 0 : -1);
   });
   const first = items()[0];
   if (first) first.setAttribute("tabindex", 0);

@@ -3,8 +3,14 @@
 const log_frame = { left: 62, right: 16, top: 18, height: 220, bottom: 42 };
 
 function append_log(section, graph) {
-  const title = html("h2", {}, "The search"), columns = html("div", { class: "logs" });
-  section.append(html("section", { class: "search" }, title, columns));
+  const last = graph.log[graph.log.length - 1], found = last.incumbent;
+  const title = html("h2", {}, "The search of ", isolated(shown_name(graph.name, 80)), " by ", isolated(shown_name(last.engine, 40)));
+  const search = html("section", { class: "search" }, title), columns = html("div", { class: "logs" });
+  if (has_figure(found) && !graph.plans.some(plan => same_figure(plan.latency, found))) {
+    search.append(html("p", { class: "note" }, `Its best, ${time_text(found)}, is the latency of no plan shown here: it has another objective, or found other plans.`));
+  }
+  search.append(columns);
+  section.append(search);
   append_log_chart(columns, graph, "steps");
   append_log_chart(columns, graph, "seconds");
 }
@@ -22,7 +28,7 @@ function append_log_chart(parent, graph, field) {
   draw_chart(body, width => body.replaceChildren(draw_log(graph, field, width)));
 }
 
-const has_value = (entry, key) => entry[key] !== null && entry[key] !== undefined && entry[key] > 0;
+const has_value = (entry, key) => has_figure(entry[key]) && entry[key] > 0;
 
 // Logarithmic where the log spans more than two decades; what came before the first mark stands at the left edge.
 function log_scale(values, range) {
@@ -44,7 +50,7 @@ function draw_log(graph, field, width) {
   d3.select(horizontal).call(decades ? log_axis(axis, x, format) : axis.ticks(Math.max(2, width / 90)).tickFormat(format));
   d3.select(vertical).call(d3.axisLeft(y).ticks(5).tickFormat(d3.format(`.${tick_digits(low, high)}~s`)).tickSizeOuter(0));
   picture.append(horizontal, vertical,
-    svg("text", { class: "dim end", x: right, y: f.height - 6 }, field === "steps" ? "steps" : "time of the search"), svg("text", { class: "dim start", x: 2, y: 10 }, `latency (${graph.time_unit})`));
+    svg("text", { class: "dim end", x: right, y: f.height - 6 }, field === "steps" ? "steps" : "time of the search"), svg("text", { class: "dim start", x: 2, y: 10 }, `objective (${graph.time_unit})`));
   for (const key of ["lower_bound", "incumbent"]) picture.append(...log_curve(log, key, at, y, right));
   return picture;
 }
@@ -65,7 +71,7 @@ function log_curve(log, key, at, y, right) {
 
 function log_words(graph, field) {
   const { log } = graph, last = log[log.length - 1];
-  const first = log.find(entry => entry.incumbent !== null && entry.incumbent !== undefined) || last;
+  const first = log.find(entry => has_figure(entry.incumbent)) || last;
   return `The search over ${field === "steps" ? "its steps" : "time"}: from ${time_text(first.incumbent)} to ${time_text(last.incumbent)} ${graph.time_unit} ` +
     `after ${size_text(last.steps)} steps and ${d3.format(".3~g")(last.seconds)} seconds; proven bound ${time_text(last.lower_bound)}.`;
 }

@@ -37,10 +37,14 @@ function fill_graph(section, graph, graph_index) {
 
 function fill_plan(view, plan_index) {
   const { graph, plan, element } = view;
-  element.append(plan_heading(graph, plan, plan_index, `${element.id}-label`), plan_figures(graph, plan));
-  if (plan.fault) {
-    element.append(html("p", { class: "fault", role: "note" }, html("strong", {}, "Illegal: "), isolated(shown_name(plan.fault.message, 600))));
+  const top = html("div", {}, plan_heading(graph, plan, plan_index, `${element.id}-label`), plan_figures(graph, plan));
+  element.append(top);
+  const warnings = { "Illegal: ": plan.fault && plan.fault.message, "Warning: ": plan.doubt };
+  for (const word in warnings) {
+    if (warnings[word]) top.append(html("p", { class: "fault", role: "note" }, html("strong", {}, word), isolated(shown_name(warnings[word], 600))));
   }
+  const aside = greedy_note(graph, plan);
+  if (aside && !graph.comparison) top.append(html("p", { class: "note" }, aside));
   const left = html("div", { class: "left" }), right = html("div", { class: "right" });
   element.append(html("div", { class: "views" }, left, right));
   if (plan.kernels.length) {
@@ -60,36 +64,51 @@ function plan_heading(graph, plan, plan_index, id) {
   return line;
 }
 
+// What a plan's file, or that of another plan under the same rules and order, says of all plans: its mates come after it.
+const mates_of = (graph, plan) => [plan, ...graph.plans.filter(other => other !== plan && reading_of(other) === reading_of(plan))];
+const known_of = (graph, plan, field) => mates_of(graph, plan).map(mate => mate[field]).find(has_figure);
+const has_figure = value => value !== null && value !== undefined;
+
+// The environment has its own figure of greedy under the seed rules.
+const scored_greedy = (graph, plan) => (graph.family === "walk" && plan.rules.startsWith("seed") ? known_of(graph, plan, "greedy_latency") : undefined);
+
+function greedy_note(graph, plan) {
+  const scored = scored_greedy(graph, plan);
+  if (plan.label !== "greedy" || scored === undefined || plan.latency <= scored || same_figure(plan.latency, scored)) return "";
+  return "The environment scores against its own greedy figure, which reads last uses free; the plan shown here is what an agent that plays it pays.";
+}
+
+// The best proven bound; one of a declared space only is that plan's own.
+const bound_of = (graph, plan) => d3.max(mates_of(graph, plan).filter(mate => mate === plan || mate.proof !== "optimal in the declared space"), mate => mate.lower_bound);
+
+function proof_of(graph, plan) {
+  const best = mates_of(graph, plan).find(mate => mate.proof === "optimal");
+  if (!best || plan === best) return [plan.proof || "–", proof_words[plan.proof] || "the plan file says nothing"];
+  return same_figure(best.latency, plan.latency) ? ["optimal", proof_words.optimal] : ["none", "an optimum is beside it"];
+}
+
+const proof_words = { optimal: "no plan is faster", "optimal in the declared space": "of the kernels that were tried", none: "may be beaten" };
+
 // Term, figure, and a word about it.
 function plan_figures(graph, plan) {
   const { totals } = plan, time = graph.time_unit, size = graph.size_unit;
-  const gap = gap_of(plan);
-  const known = field => [plan, ...graph.plans.filter(other => reading_of(other) === reading_of(plan))].map(other => other[field]).find(value => value !== null && value !== undefined);
-  const greedy = known("greedy_latency"), naive = known("naive_latency");
-  const against = other => (plan.latency === other ? "as this plan" : `this plan ${plan.latency > other ? "+" : "−"}${percent_text(Math.abs(plan.latency / other - 1))}`);
-  // The environment's figure of greedy reads last uses free, which no plan can.
-  const scored = graph.family === "walk" && plan.rules.startsWith("seed") ? "; it reads last uses free, as no plan can" : "";
+  const against = other => (same_figure(plan.latency, other) ? "as this plan" : `this plan ${plan.latency > other ? "+" : "−"}${percent_text(Math.abs(plan.latency / other - 1))}`);
+  const baseline = (term, other) => (other === undefined ? [] : [[term, time_text(other), against(other)]]);
+  const bound = bound_of(graph, plan);
+  const above = !has_figure(bound) ? "none known" : plan.latency <= bound || same_figure(plan.latency, bound) ? "reached" : `${percent_text(plan.latency / bound - 1)} above it`;
   const figures = [
     ["Latency", time_text(plan.latency), plan.legal ? time : `${time}, up to the fault`],
-    ["Lower bound", time_text(plan.lower_bound), gap === null ? "none known" : gap > 0 ? `gap ${percent_text(gap)}` : "no gap"],
-    ...(plan.legal ? [["Proof", plan.proof || "–", proof_word(plan.proof)]] : []),
-    ...(greedy === undefined ? [] : [["Greedy", time_text(greedy), against(greedy) + (plan.latency > greedy ? scored : "")]]),
-    ...(naive === undefined ? [] : [["Naive", time_text(naive), against(naive)]]),
+    ...(plan.legal ? [["Lower bound", time_text(bound), above], ["Proof", ...proof_of(graph, plan)]] : []),
+    ...baseline(scored_greedy(graph, plan) === undefined ? "Greedy" : "Greedy, as scored", known_of(graph, plan, "greedy_latency")),
+    ...baseline("Naive", known_of(graph, plan, "naive_latency")),
     ["Kernels", grouped_whole(plan.kernels.length), graph.machine.launch ? `${grouped_whole(totals.launches)} ${totals.launches === 1 ? "launch" : "launches"}` : `of ${plural(graph.ops.length, "op")}`],
     ["Compute", time_text(totals.compute), `${percent_text(totals.compute / plan.latency)} of the latency`],
     ["Memory", time_text(totals.memory), `${percent_text(totals.memory / plan.latency)} of the latency`],
     ["Moved", size_text(totals.loaded + totals.stored), `${size}, ${size_text(totals.stored)} stored`],
-    ["Largest working set", size_text(totals.largest_working_set), `${percent_text(totals.largest_working_set / graph.machine.capacity)} of capacity`],
+    ["Largest working set", size_text(totals.largest_working_set), `${percent_text(totals.largest_working_set / graph.machine.capacity)} of capacity`, over_capacity(plan)],
   ];
-  return html("dl", { class: "figures" }, ...figures.map(([term, figure, word]) =>
-    html("div", {}, html("dt", {}, term), html("dd", {}, figure), html("dd", { class: "word", title: word }, word))));
-}
-
-function proof_word(proof) {
-  if (proof === "optimal") return "no plan is faster";
-  if (proof === "optimal in the declared space") return "of the kernels that were tried";
-  if (proof === "none") return "may be beaten";
-  return "the plan file says nothing";
+  return html("dl", { class: "figures" }, ...figures.map(([term, figure, word, warning]) =>
+    html("div", {}, html("dt", {}, term), html("dd", {}, figure), html("dd", { class: "word" }, word), ...(warning ? [html("dd", { class: "word over" }, warning)] : []))));
 }
 
 // A view's frame: a heading, a drawing, and a line that says how to read it.

@@ -1,4 +1,5 @@
-// The roofline: how much a kernel computes for what it moves, against the share of its latency that computes.
+// The roofline: how much a kernel computes for what it moves, against the share of its latency that computes, which is
+// that of the machine's peak.
 
 const roofline_frame = { left: 52, right: 16, top: 34, height: 290, bottom: 44 };
 
@@ -48,7 +49,7 @@ function draw_roofline(chart, width) {
   d3.select(vertical).call(log_axis(d3.axisLeft(y), y, share => d3.format("~r")(+(100 * share).toPrecision(3)) + "%"));
   words.append(horizontal, vertical, ...roof(graph, x, y, width),
     svg("text", { class: "dim end", x: width - f.right, y: f.height - 8 }, `intensity: compute time per ${unit_moved(graph)} (${graph.time_unit})`),
-    svg("text", { class: "dim start", x: 2, y: 10 }, "share of the latency that computes"));
+    svg("text", { class: "dim start", x: 2, y: 10 }, "share of the machine's peak (this model has no FLOP/cycle)"));
   const marks = svg("g");
   const items = [];
   for (const p of points.slice().sort((a, b) => b.r - a.r)) {
@@ -62,6 +63,7 @@ function draw_roofline(chart, width) {
   Object.assign(chart, { items, points, width, names: svg("g", { class: "names", "aria-hidden": "true" }) });
   picture.append(words, marks, chart.names);
   body.replaceChildren(picture);
+  chart.obstacles = roof_obstacles(picture);
   rove(marks, () => items);
   name_points(chart, new Set(), new Set());
 }
@@ -85,36 +87,72 @@ function roof(graph, x, y, width) {
   const foot = bandwidth > 0 ? y.domain()[0] / bandwidth : 0;
   const start = bandwidth > 0 ? (foot >= x.domain()[0] ? [x(foot), y(y.domain()[0])] : [f.left, y(bandwidth * x.domain()[0])]) : [f.left, y(1)];
   parts.push(svg("path", { class: "roof", d: line([start, [knee, y(1)], [right, y(1)]]) }));
-  parts.push(svg("text", { class: "dim end", x: right - 2, y: y(1) - 26 }, "all compute"));
+  parts.push(svg("text", { class: "dim end caption", x: right - 2, y: y(1) - 26 }, "all compute"));
   if (bandwidth > 0) {
     const text = `slope: ${d3.format(",~r")(bandwidth)} ${graph.size_unit} per ${one_of(graph.time_unit)}`;
-    parts.push(svg("text", { class: "dim start", x: start[0] + 40, y: start[1] - 5 }, text));  // below the slope, which rises
+    parts.push(svg("text", { class: "dim start caption", x: start[0] + 40, y: start[1] - 5 }, text));  // below the slope, which rises
   }
   return parts;
 }
 
-// Numbers beside the points, where they hide nothing; of lit kernels in any case. Points on one spot share a label.
+// Numbers beside the points, each kernel's once; those of lit kernels only, where there are too many points.
+const most_named = 40;
+
 function name_points(chart, hot, warm) {
   if (!chart.points) return;
-  const spots = new Map();
-  for (const p of chart.points) {
-    const key = `${Math.round(p.x / 2)} ${Math.round(p.y / 2)}`;
-    if (!spots.has(key)) spots.set(key, []);
-    spots.get(key).push(p);
+  const lit = p => hot.has(p.k) || warm.has(p.k), named = chart.points.length > most_named ? chart.points.filter(lit) : chart.points;
+  const taken = chart.points.map(p => around(p.x, p.y, 2 * p.r, 2 * p.r)).concat(chart.obstacles), texts = [], leaders = [];
+  for (const group of neighbours(named)) {
+    const lines = name_lines(group.map(p => p.k)), wide = d3.max(lines, line => text_width(line, "strong")) + 4, high = line_height * lines.length;
+    const { x, y, far } = place_of_name(group[0], wide, high, chart.width, taken);
+    taken.push(around(x, y, wide, high));
+    if (far) leaders.push(`M${group[0].x},${group[0].y}L${x},${y}`);
+    lines.forEach((text, i) => texts.push({ x, y: y - high / 2 + (i + 1) * line_height - 3, text, lit: group.some(lit) }));
   }
-  const labels = [], taken = Array.from(spots.values(), group => around(group[0].x, group[0].y, 2 * group[0].r, 2 * group[0].r));
-  for (const group of spots.values()) {
-    const lit_here = group.some(p => hot.has(p.k) || warm.has(p.k));
-    if (!lit_here && spots.size > 40) continue;
-    const text = fit_text("k" + ids_text(group.map(p => p.k)), 90), wide = text_width(text) + 2, { x, y, r } = group[0];
-    const places = [[x, y - r - 7], [x, y + r + 8], [x + r + 3 + wide / 2, y], [x - r - 3 - wide / 2, y]];
-    const free = places.find(at => at[0] - wide / 2 > roofline_frame.left && at[0] + wide / 2 < chart.width - 2 && !taken.some(box => overlap(box, around(at[0], at[1], wide, 12))));
-    if (!free && !lit_here) continue;
-    const at = free || places[0];
-    taken.push(around(at[0], at[1], wide, 12));
-    labels.push({ x: at[0], y: at[1] + 4, text, lit: lit_here });
+  const names = d3.select(chart.names);
+  names.selectAll("path").data(leaders).join("path").attr("d", d => d);
+  names.selectAll("text").data(texts).join("text").attr("class", d => (d.lit ? "middle strong" : "middle dim")).attr("x", d => d.x).attr("y", d => d.y).text(d => d.text).raise();
+}
+
+// Points so close to each other that they share a label.
+function neighbours(points) {
+  const groups = [];
+  for (const p of points) {
+    const near = groups.find(([first]) => Math.hypot(first.x - p.x, first.y - p.y) < 9);
+    if (near) near.push(p);
+    else groups.push([p]);
   }
-  d3.select(chart.names).selectAll("text").data(labels).join("text").attr("class", d => (d.lit ? "middle strong" : "middle dim")).attr("x", d => d.x).attr("y", d => d.y).text(d => d.text);
+  return groups;
+}
+
+// "k1,3-5,9", broken where it is long.
+function name_lines(kernels) {
+  const lines = [];
+  ids_text(kernels).split(",").forEach((part, i) => {
+    if (i === 0) lines.push("k" + part);
+    else if (text_width(`${lines[lines.length - 1]},${part}`) < 100) lines[lines.length - 1] += "," + part;
+    else lines.push(part);
+  });
+  return lines;
+}
+
+// The nearest place around a point where a name hides nothing; the first, if there is none.
+function place_of_name({ x, y, r }, wide, high, width, taken) {
+  const f = roofline_frame, inside = at => Math.max(f.left + wide / 2, Math.min(width - 2 - wide / 2, at));
+  const places = [0, 13, 26, 40, 56].flatMap(d => [
+    { x: inside(x), y: y - r - 1 - d - high / 2 }, { x: inside(x), y: y + r + 1 + d + high / 2 }, { x: x + r + 2 + d + wide / 2, y }, { x: x - r - 2 - d - wide / 2, y },
+    { x: inside(x + wide / 2 + d), y: y - r - 2 - d - high / 2 }, { x: inside(x - wide / 2 - d), y: y - r - 2 - d - high / 2 }, { x: inside(x + wide / 2 + d), y: y + r + 2 + d + high / 2 },
+  ].map(at => ({ ...at, far: d > 13 })));
+  const fits = at => at.x === inside(at.x) && at.y - high / 2 > 14 && at.y + high / 2 < f.height - f.bottom;
+  return places.find(at => fits(at) && !taken.some(box => overlap(box, around(at.x, at.y, wide, high)))) || places[0];
+}
+
+// What names keep clear of: the roof, in small pieces, and its captions.
+function roof_obstacles(picture) {
+  const line = picture.querySelector(".roof"), length = line.getTotalLength();
+  const pieces = d3.range(0, length, 4).map(at => line.getPointAtLength(at)).map(p => around(p.x, p.y, 5, 5));
+  const captions = Array.from(picture.querySelectorAll(".caption"), text => text.getBBox()).map(box => around(box.x + box.width / 2, box.y + box.height / 2, box.width, box.height));
+  return pieces.concat(captions);
 }
 
 const around = (x, y, w, h) => ({ left: x - w / 2, right: x + w / 2, top: y - h / 2, bottom: y + h / 2 });

@@ -1,10 +1,10 @@
 // Tables: the kernels of a plan with the figures that `explain` prints, and sorting by a column.
 
-// `free` ones may be broken anywhere on paper.
+// `free` ones may be broken anywhere on paper; lists of `ids` are kept narrow.
 const kernel_columns = [
   { name: "kernel", value: (_, kernel, k) => k },
-  { name: "ops", free: true, text: (_, kernel) => ids_text(kernel.ops), value: (_, kernel) => kernel.ops[0] },
-  { name: "what", free: true, text: (graph, kernel) => kernel.ops.map(op => graph.ops[op].op).join("+") },
+  { name: "ops", free: true, ids: true, text: (_, kernel) => ids_text(kernel.ops), value: (_, kernel) => kernel.ops[0] },
+  { name: "what", free: true, text: (graph, kernel) => kernel.ops.map(op => [graph.ops[op].op, op_name(graph, op, 60)].filter(Boolean).join(" ")).join("+") },
   { name: "tile", text: (_, kernel) => kernel.tile, value: (_, kernel) => parseFloat(kernel.tile) },
   { name: "traversal", text: (_, kernel) => kernel.traversal || "raster", family: "grid" },
   { name: "latency", number: time_text, value: (_, kernel) => kernel.latency, total: (_, plan) => plan.latency },
@@ -12,9 +12,9 @@ const kernel_columns = [
   { name: "memory", number: time_text, value: (_, kernel) => kernel.memory, total: totals => totals.memory },
   { name: "launch", number: time_text, value: (_, kernel) => kernel.launch, total: totals => totals.launch, family: "walk" },
   { name: "bound", text: (_, kernel) => kernel.bound },
-  { name: "loads", free: true, text: (_, kernel) => ids_text(kernel.loads), value: (_, kernel) => kernel.loads.length },
-  { name: "stores", free: true, text: (_, kernel) => ids_text(kernel.stores), value: (_, kernel) => kernel.stores.length },
-  { name: "retained", free: true, text: (_, kernel) => ids_text(kernel.retain), value: (_, kernel) => kernel.retain.length },
+  { name: "loads", free: true, ids: true, text: (_, kernel) => ids_text(kernel.loads), value: (_, kernel) => kernel.loads.length },
+  { name: "stores", free: true, ids: true, text: (_, kernel) => ids_text(kernel.stores), value: (_, kernel) => kernel.stores.length },
+  { name: "retained", free: true, ids: true, text: (_, kernel) => ids_text(kernel.retain), value: (_, kernel) => kernel.retain.length },
   { name: "loaded", number: size_text, value: (_, kernel) => kernel.loaded, total: totals => totals.loaded },
   { name: "stored", number: size_text, value: (_, kernel) => kernel.stored, total: totals => totals.stored },
   { name: "working set", number: size_text, value: (_, kernel) => kernel.working_set, total: totals => totals.largest_working_set },
@@ -27,7 +27,7 @@ function append_table(parent, view) {
   const { body } = view_panel_in(parent, view, "table", "Kernels");
   const rows = plan.kernels.map((kernel, k) => {
     const row = html("tr", { tabindex: -1 }, ...columns.map(column => cell_of(column, graph, kernel, k)));
-    row.children[2].setAttribute("title", kernel.ops.slice(0, 12).map(op => op_title(graph, op).replace("\n", " ")).join("\n"));
+    row.children[2].setAttribute("title", kernel.ops.slice(0, 40).map(op => op_title(graph, op).replace("\n", " ")).join("\n"));
     return mark(view, k, row);
   });
   const total = html("tr", {}, html("th", { scope: "row" }, "total"), ...columns.slice(1).map(column =>
@@ -44,7 +44,8 @@ function append_table(parent, view) {
 function cell_of(column, graph, kernel, k) {
   if (column.name === "kernel") return html("th", { scope: "row" }, html("span", { class: `swatch ${kernel_class(k)}`, "aria-hidden": "true" }), String(k));
   if (column.number) return html("td", { class: "n" }, column.number(column.value(graph, kernel, k)));
-  return html("td", column.free ? { class: "free" } : {}, html("span", { class: "cut" }, column.text(graph, kernel)));
+  const text = column.text(graph, kernel);
+  return html("td", { class: `${column.free ? "free" : ""} ${column.ids ? "ids" : ""}`, ...(column.ids ? { title: text } : {}) }, html("span", { class: "cut" }, text));
 }
 
 // Wide tables scroll inside their frame, by keyboard too.

@@ -28,8 +28,8 @@ function size_text(x) { return x === null || x === undefined ? "–" : grouped_w
 const percent_text = share => (Number.isFinite(share) ? d3.format(".1f")(100 * share) + " %" : "–");
 const plural = (count, thing) => `${grouped_whole(count)} ${thing}${count === 1 ? "" : "s"}`;
 
-// How much of the latency might still go: as `search` counts its gap.
-const gap_of = plan => (plan.lower_bound === null ? null : 1 - plan.lower_bound / plan.latency);
+// Figures that differ by no more than what rounding does to their sums.
+const same_figure = (a, b) => Math.abs(a - b) <= 1e-9 * Math.max(Math.abs(a), Math.abs(b));
 
 // "4-6, 9": runs of three and more are written as ranges, as `explain` does.
 function ids_text(ids) {
@@ -46,10 +46,16 @@ function ids_text(ids) {
 
 // A name in one line of at most `limit` characters, without the controls that could reorder what stands around it.
 function shown_name(name, limit) {
-  const line = name.slice(0, 4 * limit).replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029\s]+/g, " ")
-    .replace(/[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, "").trim();
+  const long = name.length > 8 * limit, kept = long ? name.slice(0, 4 * limit) + name.slice(-4 * limit) : name;
+  const line = kept.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029\s]+/g, " ").replace(/[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, "").trim();
   const characters = Array.from(line);
-  return characters.length > limit || name.length > 4 * limit ? characters.slice(0, limit - 1).join("") + "…" : line;
+  return characters.length > limit || long ? cut_to(characters, Math.min(limit, characters.length) - 1) : line;
+}
+
+// The first and the last of the characters: names often differ in their tails.
+function cut_to(characters, count) {
+  const head = Math.ceil(count / 2), tail = count - head;
+  return characters.slice(0, head).join("").trimEnd() + "…" + (tail ? characters.slice(-tail).join("").trimStart() : "");
 }
 
 // Its direction stays its own: for HTML, and for SVG and attributes, where there are no elements for it.
@@ -66,14 +72,14 @@ function text_width(text, font = "plain") {
 
 function fit_text(text, width, font = "plain") {
   if (text_width(text, font) <= width) return text;
-  const characters = Array.from(text.slice(0, 400));
+  const characters = Array.from(text.length > 400 ? text.slice(0, 200) + text.slice(-200) : text);
   let low = 0, high = characters.length;
   while (low < high) {
     const middle = (low + high + 1) >> 1;
-    if (text_width(characters.slice(0, middle).join("") + "…", font) <= width) low = middle;
+    if (text_width(cut_to(characters, middle), font) <= width) low = middle;
     else high = middle - 1;
   }
-  return low ? characters.slice(0, low).join("").trimEnd() + "…" : "";
+  return low ? cut_to(characters, low) : "";
 }
 
 const colour_count = 10;
@@ -88,29 +94,44 @@ function ops_text(graph, kernel) {
   return Array.from(counts, ([name, count]) => (count > 1 ? `${count} ${name}` : name)).join("+");
 }
 
+const op_name = (graph, op, limit) => isolated_text(shown_name(graph.ops[op].name, limit));
+
+// The user's names of ops, "q_proj, norm1"; empty where they have none.
+function names_text(graph, ops, most = 8) {
+  const named = ops.filter(op => graph.ops[op].name);
+  return named.slice(0, most).map(op => op_name(graph, op, 40)).join(", ") + (named.length > most ? ", …" : "");
+}
+
 function op_title(graph, op) {
   const { op: what, name, shape } = graph.ops[op];
-  return `${op}: ${what}, ${shape}` + (name ? `\n${isolated_text(shown_name(name, 300))}` : "");
+  return `${op}: ${what}, ${shape}` + (name ? `\n${op_name(graph, op, 300)}` : "");
 }
 
 // Who a tensor is: the op that makes it, or an input of the graph.
 function tensor_text(graph, tensor) {
   const { producer, size } = graph.tensors[tensor];
   if (producer === null) return `tensor ${tensor} (input of the graph, ${size_text(size)} ${graph.size_unit})`;
-  const name = shown_name(graph.ops[producer].name, 60);
-  return `tensor ${tensor} (${graph.ops[producer].op} ${producer}${name ? " " + isolated_text(name) : ""}, ${size_text(size)} ${graph.size_unit})`;
+  const name = op_name(graph, producer, 60);
+  return `tensor ${tensor} (${graph.ops[producer].op} ${producer}${name ? " " + name : ""}, ${size_text(size)} ${graph.size_unit})`;
 }
 
 const side_words = {
   compute: "limited by compute", memory: "limited by memory", both: "limited by compute and memory in turns",
-  fallback: "out of fast memory: priced as a fallback",
+  fallback: "over capacity: does not fit, so its ops run one by one",
 };
+
+// "over capacity: … (k3, k7)"; empty where all kernels fit.
+function over_capacity(plan, most = 6) {
+  const over = d3.range(plan.kernels.length).filter(k => plan.kernels[k].bound === "fallback");
+  const listed = over.slice(0, most).map(k => `k${k}`).join(", ");
+  return over.length ? `${side_words.fallback} (${listed}${over.length > most ? ` and ${grouped_whole(over.length - most)} more` : ""})` : "";
+}
 
 // A kernel in one line, for the footer and for those who listen.
 function kernel_sentence(graph, plan, index) {
-  const kernel = plan.kernels[index], time = graph.time_unit, size = graph.size_unit;
+  const kernel = plan.kernels[index], time = graph.time_unit, size = graph.size_unit, names = names_text(graph, kernel.ops);
   return [
-    `kernel ${index}`, `ops ${ids_text(kernel.ops)} (${ops_text(graph, kernel)})`, `tile ${kernel.tile}`,
+    `kernel ${index}`, `ops ${ids_text(kernel.ops)} (${ops_text(graph, kernel)}${names ? `: ${names}` : ""})`, `tile ${kernel.tile}`,
     `latency ${time_text(kernel.latency)} ${time}`, `compute ${time_text(kernel.compute)}`, `memory ${time_text(kernel.memory)}`,
     ...(kernel.launch ? [`launch ${time_text(kernel.launch)}`] : []), side_words[kernel.bound] || kernel.bound,
     `loads ${size_text(kernel.loaded)} ${size}`, `stores ${size_text(kernel.stored)}`,

@@ -8,6 +8,8 @@ function append_time(parent, view) {
   const note = `Full colour: the side that decides the kernel's latency.${graph.machine.launch ? " Grey: its launch." : ""} ` +
     "Fast memory: solid is what stays held, in the colour of the kernel that made it; pale is what the running kernel needs besides. Drag over the strip to zoom, or Ctrl and the wheel.";
   const { bar, body } = view_panel_in(parent, view, "time", "Timeline and fast memory", note);
+  const over = over_capacity(plan);
+  if (graph.plans.some(other => over_capacity(other))) body.after(html("p", { class: over ? "note over" : "note" }, over ? `${over}.` : "All kernels fit in fast memory."));
   const chart = { view, body, runs: held_runs(plan, graph) };
   bar.append(html("span", { class: "buttons", role: "group", "aria-label": "Time" },
     tool("−", () => chart.scale_by(1 / 2), "Zoom out in time"), tool("+", () => chart.scale_by(2), "Zoom in in time"), tool("All", () => chart.fit())));
@@ -58,7 +60,7 @@ function draw_time(chart, width) {
   // The same scales in all plans of a graph: what looks longer takes longer.
   const kernels = graph.plans.flatMap(other => other.kernels);
   const x = d3.scaleLinear().domain([0, d3.max(kernels, kernel => kernel.end) || 1]).range([0, inner]);
-  const most = d3.max(kernels, kernel => kernel.other + d3.sum(kernel.held, tensor => graph.tensors[tensor].size));
+  const most = d3.max(kernels, kernel => kernel.working_set);
   const y = d3.scaleLinear().domain([0, Math.max(most, graph.machine.capacity) * 1.04]).range([f.room + f.room_height, f.room]);
   const picture = svg("svg", { class: "chart", width, height: f.height, viewBox: `0 0 ${width} ${f.height}`, role: "group", "aria-label": "Timeline and fast memory" });
   const clip = `${view.element.id}-clip`;
@@ -108,7 +110,7 @@ function add_marks(chart) {
     marks.append(svg("g", { class: c },
       bar("span", kernel.start, kernel.end, f.compute, f.memory + f.track - f.compute), ...(kernel.launch ? [bar("launch", kernel.start, begin, f.compute, f.memory + f.track - f.compute)] : []),
       bar("work" + side("compute"), begin, begin + kernel.compute, f.compute, f.track), bar("work" + side("memory"), begin, begin + kernel.memory, f.memory, f.track),
-      bar("tiles", kernel.start, kernel.end, y(chart.runs.tops[k] + Math.max(0, kernel.other)), y(0) - y(Math.max(0, kernel.other)))));
+      bar("tiles", kernel.start, kernel.end, y(chart.runs.tops[k] + kernel.other), y(0) - y(kernel.other))));
     const slot = bar("slot", kernel.start, kernel.end, 0, f.axis);
     set_attributes(slot, { "data-k": k, tabindex: -1, role: "img", "aria-label": `kernel ${k}, from ${time_text(kernel.start)} to ${time_text(kernel.end)} ${graph.time_unit}` });
     slot.append(svg("title", {}, memory_title(graph, plan, k)));
@@ -129,7 +131,7 @@ function memory_title(graph, plan, k) {
 }
 
 function time_words(graph, plan) {
-  const { totals } = plan, peak = d3.max(plan.kernels, kernel => kernel.working_set);
+  const { totals } = plan, peak = totals.largest_working_set;
   return `Timeline of ${plural(plan.kernels.length, "kernel")} over ${time_text(plan.kernels[plan.kernels.length - 1].end)} ${graph.time_unit}: ` +
     `they compute for ${time_text(totals.compute)} and move data for ${time_text(totals.memory)}; launches take ${time_text(totals.launch)}. ` +
     `Fast memory: at most ${size_text(peak)} of ${size_text(graph.machine.capacity)} ${graph.size_unit} are in use, and ${plural(new Set(plan.kernels.flatMap(kernel => kernel.held)).size, "tensor")} stay held for some time.`;
