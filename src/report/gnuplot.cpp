@@ -8,6 +8,7 @@
 
 #include "fuselage/core/error.h"
 #include "fuselage/core/program.h"
+#include "fuselage/report/label.h"
 #include "plot_layout.h"
 #include "plot_text.h"
 
@@ -251,7 +252,7 @@ class Writer {
     const double pixels = (placed.box.right - placed.box.left) / (placed.across.high - placed.across.low);
     for (const PlotPoint& point : series.points) {
       if (point.label.empty()) continue;
-      const std::string text = drawn_text(point.label, longest_point_label);
+      const std::string text = label_of(point.label, longest_point_label);
       const double low = point.low.value_or(point.y);
       const double high = point.high.value_or(point.y);
       if (!spans)
@@ -346,7 +347,7 @@ std::string plot_svg(const Plot& plot, const PlotSize& size) {
   // What gnuplot says of itself, and the numbers of its curves, give way to what readers of a screen and
   // pointers want to know.
   std::size_t from = 0;
-  const auto text = [](const std::string& name) { return xml_escaped(drawn_text(name, 200)); };
+  const auto text = [](const std::string& name) { return xml_escaped(label_of(name, 200)); };
   replace_between(svg, from, "<title>", "</title>", text(plot.title.empty() ? plot.y.label : plot.title));
   replace_between(svg, from, "<desc>", "</desc>", text(plot.note));
   for (const std::string& title : script.titles)

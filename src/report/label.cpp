@@ -1,37 +1,77 @@
 #include "fuselage/report/label.h"
 
+#include <utility>
+
+#include "utf8.h"
+
 namespace fuselage::report {
 namespace {
 
-constexpr std::string_view replacement = "\xef\xbf\xbd";  // U+FFFD
-constexpr std::string_view ellipsis = "\xe2\x80\xa6";
+constexpr char32_t ellipsis = 0x2026;
 
-std::size_t length_of(unsigned char first) {
-  if (first < 0x80) return 1;
-  if (first < 0xe0) return 2;
-  return first < 0xf0 ? 3 : 4;
+bool is_control(char32_t c) {
+  return c < 0x20 || (c >= 0x7F && c < 0xA0);
 }
 
-bool is_control(std::string_view character) {
-  const auto first = static_cast<unsigned char>(character.front());
-  if (character.size() == 1) return first < 0x20 || first == 0x7f;
-  const bool c1 = first == 0xc2 && static_cast<unsigned char>(character[1]) < 0xa0;
-  return c1 || character == "\xef\xbf\xbe" || character == "\xef\xbf\xbf";  // U+FFFE, U+FFFF
+// As ECMAScript's \s, without the control characters.
+bool is_space(char32_t c) {
+  return c == 0x20 || c == 0xA0 || c == 0x1680 || (c >= 0x2000 && c <= 0x200A) || c == 0x2028 ||
+         c == 0x2029 || c == 0x202F || c == 0x205F || c == 0x3000 || c == 0xFEFF;
 }
+
+bool turns_direction(char32_t c) {
+  return c == 0x061C || c == 0x200E || c == 0x200F || (c >= 0x202A && c <= 0x202E) ||
+         (c >= 0x2066 && c <= 0x2069);
+}
+
+bool is_noncharacter(char32_t c) {
+  return (c & 0xFFFE) == 0xFFFE || (c >= 0xFDD0 && c <= 0xFDEF);
+}
+
+// A label that grows until it is full.
+class Label {
+ public:
+  explicit Label(std::size_t most) : most_(most) {}
+
+  // False if there was no room: then it ends in an ellipsis.
+  bool add(char32_t c) {
+    if (count_ + 1 == most_) end_of_cut_ = text_.size();
+    if (count_ == most_) {
+      text_.resize(end_of_cut_);
+      append_character(text_, ellipsis);
+      return false;
+    }
+    append_character(text_, c);
+    ++count_;
+    return true;
+  }
+  bool empty() const { return text_.empty(); }
+  std::string take() && { return std::move(text_); }
+
+ private:
+  std::size_t most_;
+  std::size_t count_ = 0;
+  std::size_t end_of_cut_ = 0;  // where an ellipsis would go
+  std::string text_;
+};
 
 }  // namespace
 
 std::string label_of(std::string_view text, std::size_t most) {
-  std::string label;
-  std::size_t kept_end = 0;  // of the label, with one character less than the most
-  for (std::size_t count = 1; !text.empty(); ++count) {
-    if (count > most) return label.substr(0, kept_end) + std::string(ellipsis);
-    const std::string_view character = text.substr(0, length_of(static_cast<unsigned char>(text.front())));
-    if (count == most) kept_end = label.size();
-    label += is_control(character) ? replacement : character;
-    text.remove_prefix(character.size());
+  Label label(most);
+  bool after_space = false;
+  while (!text.empty()) {
+    const char32_t c = take_character(text);
+    if (turns_direction(c)) continue;
+    if (is_control(c) || is_space(c)) {
+      after_space = !label.empty();
+      continue;
+    }
+    if (after_space && !label.add(' ')) break;
+    after_space = false;
+    if (!label.add(is_noncharacter(c) ? replacement : c)) break;
   }
-  return label;
+  return std::move(label).take();
 }
 
 }  // namespace fuselage::report

@@ -5,6 +5,7 @@
 #include <numbers>
 
 #include "fuselage/core/error.h"
+#include "fuselage/report/label.h"
 #include "plot_text.h"
 
 namespace fuselage::report {
@@ -27,7 +28,7 @@ bool is_across(PlotMark mark) {  // categories one below the other
 
 std::string fitting(const std::string& text, double width) {
   std::size_t most = std::max<std::size_t>(4, static_cast<std::size_t>(width / 6.9));
-  return drawn_text(text, most);
+  return label_of(text, most);
 }
 
 struct Bounds {

@@ -19,7 +19,7 @@ double nice_step(double least) {
 
 // With as many digits as tell it from its neighbour, `step` away. Thousands are "k" if the axis goes far
 // beyond.
-std::string label_of(double value, double step, double most) {
+std::string tick_label(double value, double step, double most) {
   if (std::abs(value) < step * 1e-6) return "0";
   const double size = std::abs(value);
   double unit = 1;
@@ -44,7 +44,7 @@ std::vector<Tick> linear_ticks(double low, double high, double step) {
   for (int i = 0; i < 100; ++i) {
     const double at = (first + i) * step;
     if (at > high + 1e-6 * step) break;
-    ticks.push_back({.at = at, .label = label_of(at, step, std::max(std::abs(low), std::abs(high)))});
+    ticks.push_back({.at = at, .label = tick_label(at, step, std::max(std::abs(low), std::abs(high)))});
   }
   return ticks;
 }
@@ -101,7 +101,7 @@ std::vector<Tick> log_ticks(double low, double high, int wanted) {
       const double value = at(power, digit);
       if (is_on(value))
         ticks.push_back(
-            {.at = value, .label = is_labelled(power, digit) ? label_of(value, value, high) : ""});
+            {.at = value, .label = is_labelled(power, digit) ? tick_label(value, value, high) : ""});
     }
   return ticks;
 }

@@ -1,5 +1,4 @@
-// Names as a plot shows them: one line of text that XML can hold, of bounded length, and about as wide as
-// `text_width` says.
+// Labels (label.h) as a plot shows them: about as wide as `text_width` says, and kept from gnuplot.
 #pragma once
 
 #include <cstddef>
@@ -9,11 +8,6 @@
 
 namespace fuselage::report {
 
-// At most `most` characters: longer text ends in an ellipsis. Control characters and ends of lines become
-// spaces, what is no UTF-8 the replacement character.
-std::string drawn_text(std::string_view text, std::size_t most);
-
-std::size_t character_count(std::string_view utf8);
 // Pixels, at 12 pixels a line, of a sans-serif font; rather too many than too few.
 double text_width(std::string_view utf8);
 
@@ -22,7 +16,7 @@ std::string xml_escaped(std::string_view text);
 // Placeholders for texts (gnuplot.h).
 class Placeholders {
  public:
-  // Of a text that is drawn already; nothing for nothing. Error if there are more than 6,400 texts.
+  // Of a label; nothing for nothing. Error if there are more than 6,400 texts.
   std::string add(const std::string& text);
   std::vector<std::string> take() && { return std::move(texts_); }
 
