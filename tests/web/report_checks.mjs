@@ -8,6 +8,7 @@ export const near = (actual, expected, slack, what) => holds(Math.abs(actual - e
 export const time = x => x.toLocaleString("en-US", { minimumFractionDigits: 2, maximumFractionDigits: 2 });
 export const size = x => x.toLocaleString("en-US", { maximumFractionDigits: 0 });
 export const figure = text => Number(text.replaceAll(",", ""));
+export const fallbacks = told => told.kernels.flatMap((kernel, k) => (kernel.bound === "fallback" ? [k] : []));
 export const sum = list => list.reduce((a, b) => a + b, 0);
 
 export const loaded = page => page.evaluate(() => performance.getEntriesByType("navigation")[0].loadEventEnd);
