@@ -60,7 +60,7 @@ function label_op(graph, node, group) {
   const op = graph.ops[node.op], text = `${node.op} ${op.op}`;
   const second = op.name ? shown_name(op.name, 60) : op.shape;
   const labels = svg("g", { class: "oplabel" });
-  write_lines(labels, node, [[text, "strong"], [second, "plain", Boolean(op.name)]]);
+  write_lines(labels, node, [[text, "strong"], [second, "plain", op.name]]);
   labels.append(short_label(node, text));
   group.append(labels);
 }
@@ -71,7 +71,7 @@ function write_lines(group, box, lines, top = 0) {
   const shown = lines.slice(0, room);
   const first = box.y + top + (box.h - top - shown.length * line_height) / 2 + 10;
   shown.forEach(([text, font, user], i) => {
-    const cut = fit_text(text, box.w - 8, font);
+    const cut = fit_text(text, box.w - 8, font, Boolean(user));
     group.append(svg("text", { class: font, x: box.x + box.w / 2, y: first + i * line_height }, user ? isolated_text(cut) : cut));
   });
 }

@@ -83,8 +83,9 @@ const bound_of = (graph, plan) => d3.max(mates_of(graph, plan).filter(mate => ma
 
 function proof_of(graph, plan) {
   const best = mates_of(graph, plan).find(mate => mate.proof === "optimal");
+  if (plan.doubt) return ["none", "its file claims what is false"];
   if (!best || plan === best) return [plan.proof || "–", proof_words[plan.proof] || "the plan file says nothing"];
-  return same_figure(best.latency, plan.latency) ? ["optimal", proof_words.optimal] : ["none", "an optimum is beside it"];
+  return same_figure(best.latency, plan.latency) ? ["optimal", proof_words.optimal] : ["none", "beaten here"];
 }
 
 const proof_words = { optimal: "no plan is faster", "optimal in the declared space": "of the kernels that were tried", none: "may be beaten" };

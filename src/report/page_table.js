@@ -1,20 +1,20 @@
 // Tables: the kernels of a plan with the figures that `explain` prints, and sorting by a column.
 
-// `free` ones may be broken anywhere on paper; lists of `ids` are kept narrow.
+// Kinds: `free` ones may be broken anywhere on paper, lists of `ids` are kept narrow, `what` takes the room that is left.
 const kernel_columns = [
   { name: "kernel", value: (_, kernel, k) => k },
-  { name: "ops", free: true, ids: true, text: (_, kernel) => ids_text(kernel.ops), value: (_, kernel) => kernel.ops[0] },
-  { name: "what", free: true, text: (graph, kernel) => kernel.ops.map(op => [graph.ops[op].op, op_name(graph, op, 60)].filter(Boolean).join(" ")).join("+") },
-  { name: "tile", text: (_, kernel) => kernel.tile, value: (_, kernel) => parseFloat(kernel.tile) },
-  { name: "traversal", text: (_, kernel) => kernel.traversal || "raster", family: "grid" },
+  { name: "ops", kind: "free ids", text: (_, kernel) => ids_text(kernel.ops), value: (_, kernel) => kernel.ops[0] },
+  { name: "what", kind: "free what", text: (graph, kernel) => kernel.ops.map(op => [graph.ops[op].op, op_name(graph, op, 60)].filter(Boolean).join(" ")).join("+") },
+  { name: "tile", text: (_, kernel) => kernel.tile.replaceAll(" x ", "×"), value: (_, kernel) => parseFloat(kernel.tile) },
+  { name: "traversal", text: (_, kernel) => (kernel.traversal || "raster").replace(" by ", " "), family: "grid" },
   { name: "latency", number: time_text, value: (_, kernel) => kernel.latency, total: (_, plan) => plan.latency },
   { name: "compute", number: time_text, value: (_, kernel) => kernel.compute, total: totals => totals.compute },
   { name: "memory", number: time_text, value: (_, kernel) => kernel.memory, total: totals => totals.memory },
   { name: "launch", number: time_text, value: (_, kernel) => kernel.launch, total: totals => totals.launch, family: "walk" },
   { name: "bound", text: (_, kernel) => kernel.bound },
-  { name: "loads", free: true, ids: true, text: (_, kernel) => ids_text(kernel.loads), value: (_, kernel) => kernel.loads.length },
-  { name: "stores", free: true, ids: true, text: (_, kernel) => ids_text(kernel.stores), value: (_, kernel) => kernel.stores.length },
-  { name: "retained", free: true, ids: true, text: (_, kernel) => ids_text(kernel.retain), value: (_, kernel) => kernel.retain.length },
+  { name: "loads", kind: "free ids", text: (_, kernel) => ids_text(kernel.loads), value: (_, kernel) => kernel.loads.length },
+  { name: "stores", kind: "free ids", text: (_, kernel) => ids_text(kernel.stores), value: (_, kernel) => kernel.stores.length },
+  { name: "retained", kind: "free ids", text: (_, kernel) => ids_text(kernel.retain), value: (_, kernel) => kernel.retain.length },
   { name: "loaded", number: size_text, value: (_, kernel) => kernel.loaded, total: totals => totals.loaded },
   { name: "stored", number: size_text, value: (_, kernel) => kernel.stored, total: totals => totals.stored },
   { name: "working set", number: size_text, value: (_, kernel) => kernel.working_set, total: totals => totals.largest_working_set },
@@ -45,7 +45,7 @@ function cell_of(column, graph, kernel, k) {
   if (column.name === "kernel") return html("th", { scope: "row" }, html("span", { class: `swatch ${kernel_class(k)}`, "aria-hidden": "true" }), String(k));
   if (column.number) return html("td", { class: "n" }, column.number(column.value(graph, kernel, k)));
   const text = column.text(graph, kernel);
-  return html("td", { class: `${column.free ? "free" : ""} ${column.ids ? "ids" : ""}`, ...(column.ids ? { title: text } : {}) }, html("span", { class: "cut" }, text));
+  return html("td", column.kind ? { class: column.kind, title: text } : {}, html("span", { class: "cut" }, text));
 }
 
 // Wide tables scroll inside their frame, by keyboard too.

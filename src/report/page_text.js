@@ -52,9 +52,9 @@ function shown_name(name, limit) {
   return characters.length > limit || long ? cut_to(characters, Math.min(limit, characters.length) - 1) : line;
 }
 
-// The first and the last of the characters: names often differ in their tails.
-function cut_to(characters, count) {
-  const head = Math.ceil(count / 2), tail = count - head;
+// The first of the characters; and half of them from the end in a name, since names often differ in their tails.
+function cut_to(characters, count, name = true) {
+  const head = name ? Math.ceil(count / 2) : count, tail = count - head;
   return characters.slice(0, head).join("").trimEnd() + "…" + (tail ? characters.slice(-tail).join("").trimStart() : "");
 }
 
@@ -70,16 +70,16 @@ function text_width(text, font = "plain") {
   return ruler.measureText(text).width;
 }
 
-function fit_text(text, width, font = "plain") {
+function fit_text(text, width, font = "plain", name = false) {
   if (text_width(text, font) <= width) return text;
   const characters = Array.from(text.length > 400 ? text.slice(0, 200) + text.slice(-200) : text);
   let low = 0, high = characters.length;
   while (low < high) {
     const middle = (low + high + 1) >> 1;
-    if (text_width(cut_to(characters, middle), font) <= width) low = middle;
+    if (text_width(cut_to(characters, middle, name), font) <= width) low = middle;
     else high = middle - 1;
   }
-  return low ? cut_to(characters, low) : "";
+  return low ? cut_to(characters, low, name) : "";
 }
 
 const colour_count = 10;
