@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
+
 #include "error_of.h"
 
 namespace fuselage {
@@ -37,6 +39,16 @@ TEST(Csv, RefusesWithThePlace) {
   for (std::size_t column = 0; column < 2; ++column)
     EXPECT_THAT(error_of([&] { table.number(table.rows()[1], column); }),
                 StartsWith("t.csv: line 3, column " + std::to_string(column + 1)));
+}
+
+TEST(Csv, ManyColumnsAreReadAtOnce) {
+  std::string text;
+  for (int c = 0; c < 200'000; ++c) text += (c == 0 ? "c" : ",c") + std::to_string(c);
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_EQ(CsvTable(text, "t.csv", "a").names().size(), 200'000U);
+  EXPECT_THAT(error_of([&] { CsvTable(text + ",c7", "t.csv", "a"); }),
+              StartsWith("t.csv: line 1, column 200001: \"c7\" appears twice"));
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(5));  // each against each: 30 s
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <unordered_set>
 #include <utility>
 
 #include "fuselage/core/error.h"
@@ -110,9 +111,10 @@ CsvTable::CsvTable(std::string_view text, std::string source, std::string exampl
 
 void CsvTable::read_names(std::vector<std::string> names) {
   names_ = std::move(names);
+  std::unordered_set<std::string_view> seen;
   for (std::size_t c = 0; c < names_.size(); ++c) {
     if (names_[c].empty()) fail("{}: line 1, column {}: the name is empty; expected one", source_, c + 1);
-    if (*find(names_[c]) != c)
+    if (!seen.insert(names_[c]).second)
       fail("{}: line 1, column {}: {} appears twice; expected each name once", source_, c + 1,
            quote(names_[c]));
   }
