@@ -38,17 +38,27 @@ struct Bounds {
     low = std::min(low, value);
     high = std::max(high, value);
   }
+  bool empty() const { return low > high; }
 };
 
-Bounds x_bounds(const PlotPanel& panel) {
+// Of what the axis shows without any data.
+Bounds least_bounds(const PlotAxis& axis) {
   Bounds bounds;
+  if (!axis.to_at_least) return bounds;
+  bounds.add(0);
+  bounds.add(*axis.to_at_least);
+  return bounds;
+}
+
+Bounds x_bounds(const PlotAxis& axis, const PlotPanel& panel) {
+  Bounds bounds = least_bounds(axis);
   for (const PlotSeries& series : panel.series)
     for (const PlotPoint& point : series.points) bounds.add(point.x);
   return bounds;
 }
 
-Bounds y_bounds(const PlotPanel& panel) {
-  Bounds bounds;
+Bounds y_bounds(const PlotAxis& axis, const PlotPanel& panel) {
+  Bounds bounds = least_bounds(axis);
   for (const PlotSeries& series : panel.series)
     for (const PlotPoint& point : series.points) {
       bounds.add(point.y);
@@ -58,7 +68,8 @@ Bounds y_bounds(const PlotPanel& panel) {
   return bounds;
 }
 
-Extent extent_of(const PlotAxis& axis, const Bounds& bounds, double pixels_a_tick, double pixels) {
+Extent extent_of(const PlotAxis& axis, Bounds bounds, double pixels_a_tick, double pixels) {
+  if (bounds.empty()) bounds = axis.log ? Bounds{1, 10} : Bounds{0, 1};
   return {.low = bounds.low,
           .high = bounds.high,
           .log = axis.log,
@@ -68,7 +79,7 @@ Extent extent_of(const PlotAxis& axis, const Bounds& bounds, double pixels_a_tic
 
 // The axis of values. It begins at zero unless all of them are far from it.
 Scale value_scale(const Plot& plot, const PlotPanel& panel, double pixels_a_tick, double pixels) {
-  const Bounds bounds = y_bounds(panel);
+  const Bounds bounds = y_bounds(plot.y, panel);
   Extent extent = extent_of(plot.y, bounds, pixels_a_tick, pixels);
   const bool near_zero =
       bounds.low >= 0 ? bounds.low <= 0.4 * bounds.high : bounds.high <= 0 && bounds.high >= 0.4 * bounds.low;
@@ -201,8 +212,9 @@ class Arrangement {
       PanelLayout placed;
       const bool across = is_across(plot_.mark);
       const Scale values = value_scale(plot_, panel, across ? 50 : 45, across ? width : height);
-      const Scale others = plot_.categories.empty() ? scale_of(extent_of(plot_.x, x_bounds(panel), 60, width))
-                                                    : category_scale(plot_);
+      const Scale others = plot_.categories.empty()
+                               ? scale_of(extent_of(plot_.x, x_bounds(plot_.x, panel), 60, width))
+                               : category_scale(plot_);
       placed.across = across ? values : others;
       placed.up = across ? others : values;
       layout_.panels.push_back(std::move(placed));

@@ -9,6 +9,9 @@
 namespace fuselage::report {
 namespace {
 
+// What is less is drawn as 0: steps of a part of it are no numbers any more.
+constexpr double least_size = 1e-280;
+
 // The least of 1, 2, 2.5, 5 and 10 times a power of ten that is not below `least`.
 double nice_step(double least) {
   const double power = std::pow(10, std::floor(std::log10(least)));
@@ -56,8 +59,9 @@ Scale linear_scale(const Extent& extent) {
     low = std::min(low, 0.0);
     high = std::max(high, 0.0);
   }
-  const double size = std::max(std::abs(low), std::abs(high));
-  if (high - low <= 1e-9 * size) {  // one value, or none that differ visibly
+  double size = std::max(std::abs(low), std::abs(high));
+  if (size < least_size) low = high = size = 0;
+  if (high - low <= std::max(1e-9 * size, least_size)) {  // one value, or none that differ visibly
     const double room = size > 0 ? 0.05 * size : 0.5;
     low -= extent.from_zero && low == 0 ? 0 : room;
     high += extent.from_zero && high == 0 && size > 0 ? 0 : room;

@@ -15,6 +15,8 @@ struct PlotAxis {
   bool log = false;
   // Of a logarithmic axis: what is less, zero included, is drawn here, and the tick here says so.
   std::optional<double> floor = {};
+  // Of a linear axis of values: it shows 0 and this, whatever there is to draw, which then may be nothing.
+  std::optional<double> to_at_least = {};
 };
 
 struct PlotPoint {
