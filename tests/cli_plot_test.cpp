@@ -93,6 +93,16 @@ TEST_F(PlotCommand, hostile_names_run_nothing) {
   EXPECT_TRUE(Svg(read("t.svg")).has_text("'; system(\"touch touched\"); '"));
 }
 
+// Linux calls a file whatever one likes.
+TEST_F(PlotCommand, file_names_need_be_no_text) {
+  write("t.csv", "x,y\n1,2\n2,3\n");
+  const std::string odd = "bad\xFF\n\xE2\x80\xAE<b>";
+  write(odd + ".csv", "x,y\n1,2\n2,3\n");
+  const Finished drawn = run("plot lines t.csv '" + odd + ".csv' --x x --y y --out -");
+  ASSERT_EQ(drawn.exit_code, 0) << drawn.err;
+  EXPECT_TRUE(Svg(drawn.out).has_text("bad\uFFFD <b>"));
+}
+
 TEST_F(PlotCommand, settings_of_the_user_change_nothing) {
   write("t.csv", "x,y\n1,2.5\n2,3.5\n");
   write(".gnuplot", "set title 'mine'\nset output 'elsewhere'\n");
@@ -131,6 +141,7 @@ TEST_F(PlotCommand, bad_usage_is_refused) {
       {"lines t.csv --x x --y y --height 150 --title t --out t.svg", ""},
       {"lines none.csv --x x --y y --data", "none.csv: cannot be opened"},
       {"convergence t.csv --x minutes --data", "--x: \"minutes\" is unknown"},
+      {"lines t.csv t.csv --x x --y y --data", "\"t.csv\" is given twice; expected each file once"},
       {"headroom bad.json --data", "bad.json: results[0]"},
       {"pareto t.csv --data", "t.csv"},
       {"ranking bad.json --data", "bad.json: rankers: this field is missing"},

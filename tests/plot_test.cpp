@@ -1,9 +1,11 @@
 // `fuselage plot`: the numbers in a picture are those of the table, names can do nothing, and what can't be
 // drawn is refused with its place.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <string>
 #include <vector>
 
@@ -16,7 +18,6 @@
 namespace fuselage::report {
 namespace {
 
-using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -188,7 +189,79 @@ TEST(Plot, little_data_is_drawn_too) {
   EXPECT_EQ(drawn(lines("x,y\n1,5\n2,5\n")).curves.at(0).line.size(), 2U);
   EXPECT_EQ(drawn(lines("x,y\n-1e99,1e-99\n1e99,-1e-99\n")).curves.at(0).line.size(), 2U);
   EXPECT_EQ(drawn(lines("x,y\n1e16,1\n10000000000000002,2\n")).curves.at(0).line.size(), 2U);
+  for (const char* tiny : {"5e-324", "1e-310", "1e-300", "1e-290", "1e-280", "1e-270", "1e-200"})
+    for (const char* other : {"0", tiny, "1", "-1e-310"})
+      EXPECT_EQ(drawn(lines(fmt::format("x,y\n0,{}\n1,{}\n{},0\n", other, tiny, tiny))).curves.size(), 2U)
+          << tiny << ", " << other;
   EXPECT_EQ(drawn(lines("x,y\n1e-90,1\n1e90,2\n", {.log_x = true})).curves.at(0).line.size(), 2U);
+}
+
+Plot spans(std::vector<PlotPoint> points) {
+  return {.mark = PlotMark::spans,
+          .y = {.to_at_least = 1000},
+          .categories = {"compute", "memory"},
+          .panels = {{.series = {{.name = "spans", .points = std::move(points)}}}}};
+}
+
+TEST(Plot, thin_spans_have_no_border) {
+  const auto script = [](std::vector<PlotPoint> points) {
+    return gnuplot_script(spans(std::move(points)), {.width = 800}).text;
+  };
+  const PlotPoint wide = {.x = 0, .y = 0, .low = 0, .high = 500};
+  const PlotPoint thin = {.x = 1, .y = 600, .low = 600, .high = 601};
+  EXPECT_THAT(script({wide}), AllOf(HasSubstr("border lc rgb '#ffffff'"), Not(HasSubstr("$t0 using"))));
+  EXPECT_THAT(script({thin}), AllOf(HasSubstr("plot $t0"), Not(HasSubstr("border lc rgb '#ffffff'"))));
+  const std::string both = script({wide, thin, wide});
+  EXPECT_THAT(both, HasSubstr("$d0 << END\n0 0 0 500\n0 0 0 500\nEND\n$t0 << END\n1 600 600 601\nEND\n"));
+  EXPECT_THAT(both, HasSubstr("plot $d0 "));
+  const Svg svg = drawn(spans({wide, thin, wide}));
+  ASSERT_EQ(svg.curves.size(), 2U);
+  EXPECT_EQ(svg.curves[0].areas.size(), 2U);
+  EXPECT_EQ(svg.curves[1].areas.size(), 1U);
+  EXPECT_EQ(svg.curves[1].title, "spans");
+}
+
+TEST(Plot, an_axis_runs_as_far_as_it_is_told) {
+  const Svg svg = drawn(spans({{.x = 0, .y = 0, .low = 0, .high = 10}}));
+  EXPECT_GT(svg.x_of("1000"), svg.x_of("200"));
+  EXPECT_LT(svg.x_of("1000"), 800);
+  Plot plot = lines("x,y\n1,2\n2,3\n");
+  plot.x.to_at_least = 40;
+  plot.y.to_at_least = -5;
+  const Svg far = drawn(plot);
+  EXPECT_GT(far.x_of("40"), far.x_of("0"));
+  EXPECT_LT(far.y_of("0"), far.y_of("-4"));
+}
+
+TEST(Plot, nothing_is_drawn_on_axes_that_are_told_how_far_to_run) {
+  const Svg empty = drawn(spans({}));
+  EXPECT_TRUE(empty.has_text("1000"));
+  EXPECT_TRUE(empty.has_text("compute"));
+  EXPECT_TRUE(empty.has_text("spans"));
+  ASSERT_EQ(empty.curves.size(), 1U);
+  EXPECT_TRUE(empty.curves[0].areas.empty());
+  for (const PlotMark mark : {PlotMark::lines, PlotMark::steps, PlotMark::points}) {
+    Plot plot{.mark = mark, .x = {.to_at_least = 0}, .panels = {{}, {.series = {{.name = "a"}}}}};
+    EXPECT_TRUE(drawn(plot).has_text("0")) << static_cast<int>(mark);
+    plot.x.to_at_least.reset();
+    EXPECT_THAT(error_of([&] { check(plot); }), HasSubstr("there is nothing to draw"));
+    plot.x = {.label = "steps", .log = true, .to_at_least = 5};
+    EXPECT_THAT(error_of([&] { check(plot); }), HasSubstr("\"steps\": a logarithmic axis has no 0"));
+    plot.x = {.to_at_least = 1e300};
+    EXPECT_THAT(error_of([&] { check(plot); }), HasSubstr("can't be drawn"));
+  }
+}
+
+// Whoever gives a column of 300,000 ids reads soon that it is too much.
+TEST(Plot, reading_ends_at_the_first_curve_too_many) {
+  std::string csv = "x,y,id\n";
+  for (int i = 0; i < 300'000; ++i) csv += "1,2,id" + std::to_string(i) + "\n";
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_EQ(error_of([&] { lines(csv, {.by = {"id"}}); }),
+            "the plot has at least 41 curves in a panel; expected at most 40");
+  EXPECT_EQ(error_of([&] { lines(csv, {.panel = "id"}); }),
+            "the plot has at least 13 panels; expected at most 12");
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(5));
 }
 
 TEST(Plot, bad_tables_are_refused_with_the_place) {
@@ -218,107 +291,6 @@ TEST(Plot, bad_tables_are_refused_with_the_place) {
   std::string many = "x,y\n";
   for (int i = 0; i < 41; ++i) many += std::to_string(i) + ",1\n";
   EXPECT_THAT(refusal(many, {.by = {"x"}}), HasSubstr("41 curves in a panel; expected at most 40"));
-}
-
-std::string log_line(const char* graph, double x, const std::string& incumbent, double bound) {
-  return "{\"graph\":\"" + std::string(graph) + "\",\"seconds\":" + std::to_string(x / 1000) +
-         ",\"steps\":" + std::to_string(static_cast<int>(x)) +
-         ",\"engine\":\"beam\",\"incumbent\":" + incumbent + ",\"lower_bound\":" + std::to_string(bound) +
-         "}\n";
-}
-
-// Three graphs whose plans come at different steps: gaps 50 % (1), 20 % (2) and none until 30, then 10 %.
-const std::string three_graphs = log_line("g1", 0, "null", 50) + log_line("g1", 10, "100", 50) +
-                                 log_line("g2", 20, "100", 80) + log_line("g3", 30, "100", 90) +
-                                 log_line("g1", 40, "50", 50);
-
-TEST(PlotConvergence, is_the_median_over_graphs_in_a_band_of_quartiles) {
-  const std::array<PlotInput, 1> files = {{{.source = "b.jsonl", .name = "b", .text = three_graphs}}};
-  const Plot plot = convergence_plot(files, {});
-  EXPECT_EQ(plot_data(plot),
-            "panel,series,x,y,low,high\n"
-            ",b,20,50,,\n"  // 50, 20, none: no upper quartile yet
-            ",b,30,20,15,35\n"
-            ",b,40,10,5,15\n");
-  const Plot timed = convergence_plot(files, {.by_seconds = true});
-  EXPECT_THAT(plot_data(timed), HasSubstr(",b,0.03,20,15,35\n"));
-  EXPECT_EQ(timed.x.label, "seconds");
-  EXPECT_EQ(drawn(plot).curves.at(0).areas.size(), 1U);
-}
-
-TEST(PlotConvergence, gaps_to_the_best_know_all_files) {
-  const std::array<PlotInput, 2> files = {
-      {{.source = "a.jsonl", .name = "a", .text = log_line("g", 0, "120", 60) + log_line("g", 8, "110", 60)},
-       {.source = "b.jsonl", .name = "b", .text = log_line("g", 4, "100", 60)}}};
-  EXPECT_EQ(plot_data(convergence_plot(files, {.above_best = true})),
-            "panel,series,x,y,low,high\n"
-            ",a,0,19.999999999999996,,\n,a,8,10.000000000000009,,\n,b,4,0,,\n");
-  const Svg svg = drawn(convergence_plot(files, {.above_best = true}));
-  // No gap is drawn where the tick says so, and step 0 likewise.
-  EXPECT_TRUE(svg.has_text("\u2264 0.01"));
-  EXPECT_TRUE(svg.has_text("\u2264 1"));
-  EXPECT_THAT(svg.note, HasSubstr("g"));
-}
-
-TEST(PlotConvergence, tables_have_a_point_an_engine_and_a_panel_a_rule_set) {
-  const std::string csv =
-      "rules,engine,steps,gap_percent,ms\nseed,auto,100,0,5\nseed,mcts,900,17.5,50\nphysical,auto,70,0.5,7\n";
-  const std::array<PlotInput, 1> files = {{{.source = "t.csv", .name = "t", .text = csv}}};
-  EXPECT_EQ(plot_data(convergence_plot(files, {})),
-            "panel,series,x,y,low,high\nseed,auto,100,0,,\nseed,mcts,900,17.5,,\nphysical,auto,70,0.5,,\n");
-  EXPECT_THAT(plot_data(convergence_plot(files, {.by_seconds = true, .where = {{"engine", "mcts"}}})),
-              HasSubstr("seed,mcts,0.05,17.5,,\n"));
-}
-
-TEST(PlotConvergence, bad_logs_are_refused_with_the_place) {
-  const auto refusal = [](const std::string& text) {
-    const std::array<PlotInput, 1> files = {{{.source = "b.jsonl", .name = "b", .text = text}}};
-    return error_of([&] { convergence_plot(files, {}); });
-  };
-  EXPECT_THAT(refusal(""), HasSubstr("b.jsonl: is empty"));
-  EXPECT_THAT(refusal(log_line("g", 1, "5", 1) + "\n{\"graph\": \"g\"}\n"),
-              HasSubstr("b.jsonl: line 3: seconds"));
-  EXPECT_THAT(refusal(log_line("g", 1, "5", 1) + "{\"graph\": \n"), HasSubstr("b.jsonl: line 2"));
-  EXPECT_THAT(refusal(log_line("g", 1, "\"5\"", 1)), HasSubstr("b.jsonl: line 1: incumbent"));
-  EXPECT_THAT(refusal(log_line("g", 1, "null", 1)), HasSubstr("b.jsonl: no plan was found"));
-  const std::array<PlotInput, 2> both = {{{"a", "a", log_line("g", 1, "5", 1)}, {"b", "b", "engine\n"}}};
-  EXPECT_THAT(error_of([&] { convergence_plot(both, {}); }), HasSubstr("some files are logs"));
-}
-
-TEST(PlotBudget, is_the_mean_over_graphs_whose_figure_is_the_mean_of_its_seeds) {
-  const std::string csv =
-      "kind,graph,filter,seed,optimum,gap_16_percent,gap_256_percent,gap_last_percent\n"
-      "mixed,g1,none,0,10,2,1,0\nmixed,g1,none,1,10,4,,0\nmixed,g2,none,0,10,7,3,0\n"
-      "mixed,g1,model,0,10,0,,0\n";
-  const std::array<PlotInput, 1> files = {{{.source = "t.csv", .name = "t", .text = csv}}};
-  // Of 3 and 7: their standard error is 2.
-  EXPECT_EQ(plot_data(budget_plot(files, {})),
-            "panel,series,x,y,low,high\n"
-            "mixed,none,16,5,1.08,8.92\nmixed,none,256,2,0.040000000000000036,3.96\nmixed,model,16,0,,\n");
-}
-
-TEST(PlotRanking, the_best_is_on_top) {
-  const std::string csv =
-      "set,schedules,ranker,metric,graphs,mean,low,high\n"
-      "s1,all,bad,pairwise,6,0.5,0.4,0.6\ns1,all,good,pairwise,6,0.9,0.8,0.95\n"
-      "s1,within,bad,pairwise,6,0.1,0.1,0.1\ns2,all,good,pairwise,6,0.7,0.6,0.8\n"
-      "s1,all,bad,regret,6,0.25,0.2,0.3\ns1,all,good,regret,6,0,0,0\n";
-  const std::array<PlotInput, 1> files = {{{.source = "t.csv", .name = "t", .text = csv}}};
-  const Plot plot = ranking_plot(files, {});
-  EXPECT_THAT(plot.categories, ElementsAre("good", "bad"));
-  EXPECT_EQ(plot_data(plot),
-            "panel,series,category,y,low,high\n"
-            ",s1,bad,0.5,0.4,0.6\n,s1,good,0.9,0.8,0.95\n,s2,good,0.7,0.6,0.8\n");
-  EXPECT_THAT(plot_data(ranking_plot(files, {.metrics = {"regret"}})), HasSubstr(",s1,bad,25,20,30\n"));
-  const Svg svg = drawn(plot);
-  EXPECT_LT(svg.y_of("good"), svg.y_of("bad"));
-  const auto& dots = svg.curves.at(0).dots;
-  ASSERT_EQ(dots.size(), 2U);
-  EXPECT_NEAR(value_at(dots[0].first, svg.x_of("0.4"), 0.4, svg.x_of("0.8"), 0.8), 0.5, 0.002);
-  EXPECT_NEAR(value_at(dots[1].first, svg.x_of("0.4"), 0.4, svg.x_of("0.8"), 0.8), 0.9, 0.002);
-  EXPECT_LT(dots[1].second, dots[0].second);
-  EXPECT_THAT(error_of([&] { ranking_plot(files, {.metrics = {"speed"}}); }),
-              HasSubstr("--metric: \"speed\" is unknown; expected one of pairwise, tau"));
 }
 
 }  // namespace

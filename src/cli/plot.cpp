@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <set>
 
 #include "cli.h"
 #include "families.h"
@@ -129,13 +130,24 @@ std::vector<report::Condition> conditions_of(const std::vector<std::string>& tex
   return conditions;
 }
 
-// Named by its file, and by its path if another has the same name.
+void refuse_twice(const std::vector<std::string>& files) {
+  std::set<std::string> seen;
+  for (const std::string& file : files)
+    if (!seen.insert(source_name(file)).second)
+      fail("{} is given twice; expected each file once", quote(source_name(file)));
+}
+
+// Named by its file, and by its path if another has or is that name.
 std::vector<report::PlotInput> read_inputs(const std::vector<std::string>& files) {
+  refuse_twice(files);
   std::map<std::string, int> times;
   const auto stem = [](const std::string& file) {
     return file == "-" ? source_name(file) : std::filesystem::path(file).stem().string();
   };
-  for (const std::string& file : files) ++times[stem(file)];
+  for (const std::string& file : files) {
+    ++times[stem(file)];
+    if (source_name(file) != stem(file)) ++times[source_name(file)];
+  }
   std::vector<report::PlotInput> inputs;
   for (const std::string& file : files)
     inputs.push_back({.source = source_name(file),

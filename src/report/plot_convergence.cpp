@@ -56,6 +56,50 @@ std::map<std::string, double> best_of(const std::vector<Log>& logs) {
   return best;
 }
 
+// Curves over different graphs say nothing about each other.
+void check_graphs(const std::vector<Log>& logs, std::span<const PlotInput> files) {
+  const auto sorted = [](const Log& log) {
+    return std::set<std::string>(log.graphs.begin(), log.graphs.end());
+  };
+  const auto refuse_missing = [](const std::set<std::string>& graphs, const Log& log, const std::string& with,
+                                 const std::string& without) {
+    for (const std::string& graph : log.graphs)
+      if (!graphs.contains(graph))
+        fail("{}: says nothing of graph {}, which is in {}; expected logs of the same graphs", without,
+             quote(graph), with);
+  };
+  const std::set<std::string> first = sorted(logs.front());
+  for (std::size_t i = 1; i < logs.size(); ++i) {
+    refuse_missing(sorted(logs[i]), logs.front(), files.front().source, files[i].source);
+    refuse_missing(first, logs[i], files[i].source, files.front().source);
+  }
+}
+
+// A gap is a share of a latency.
+void check_incumbents(const Log& log, const std::string& source, const std::map<std::string, double>* best) {
+  for (const Event& event : log.events) {
+    if (event.incumbent == none) continue;
+    const std::string& graph = log.graphs[event.graph];
+    const double least = best ? best->at(graph) : event.incumbent;
+    const bool is_wrong = best ? event.incumbent <= 0 || (least > 0 && std::isinf(event.incumbent / least))
+                               : event.incumbent <= 0 && event.incumbent > event.lower_bound;
+    if (is_wrong)
+      fail("{}: graph {}: no gap is a share of a plan of latency {}; expected latencies > 0", source,
+           quote(graph), least);
+  }
+}
+
+// Of what no curve comes.
+[[noreturn]] void refuse_empty(const Log& log, const std::string& source) {
+  std::set<std::size_t> planned;
+  for (const Event& event : log.events)
+    if (event.incumbent < none) planned.insert(event.graph);
+  if (2 * planned.size() > log.graphs.size())
+    fail("{}: no bound is known for half of the graphs that have a plan; expected bounds, or --gap best",
+         source);
+  fail("{}: no plan was found for half of the graphs; expected a log with incumbents", source);
+}
+
 // In percent; infinite while there is no plan.
 double gap_of(const Event& event, const std::optional<double>& best) {
   if (event.incumbent == none) return none;
@@ -114,22 +158,23 @@ Plot begin_plot(const ConvergenceOptions& options) {
 
 Plot plot_logs(std::span<const PlotInput> files, const ConvergenceOptions& options) {
   std::vector<Log> logs;
-  std::set<std::string> graphs;
-  for (const PlotInput& file : files) {
-    logs.push_back(read_log(file, options.by_seconds));
-    graphs.insert(logs.back().graphs.begin(), logs.back().graphs.end());
-  }
-  const std::map<std::string, double> best = best_of(logs);
+  for (const PlotInput& file : files) logs.push_back(read_log(file, options.by_seconds));
+  check_graphs(logs, files);
+  const std::vector<std::string>& graphs = logs.front().graphs;
+  const std::map<std::string, double> of_all = best_of(logs);
+  const std::map<std::string, double>* best = options.above_best ? &of_all : nullptr;
+  for (std::size_t i = 0; i < logs.size(); ++i) check_incumbents(logs[i], files[i].source, best);
   Plot plot = begin_plot(options);
   plot.mark = PlotMark::steps;
   plot.note = graphs.size() == 1
-                  ? *graphs.begin()
+                  ? graphs.front()
                   : fmt::format("Median over {} graphs; the bands are the quartiles.", graphs.size());
   PlotPanel& panel = panel_of(plot, "");
+  Sources sources;
   for (std::size_t i = 0; i < logs.size(); ++i) {
-    std::vector<PlotPoint> points = curve_of(logs[i], options.above_best ? &best : nullptr);
-    if (points.empty())
-      fail("{}: no plan was found for half of the graphs; expected a log with incumbents", files[i].source);
+    std::vector<PlotPoint> points = curve_of(logs[i], best);
+    if (points.empty()) refuse_empty(logs[i], files[i].source);
+    sources.add("", logs[i].name, "", files[i].source);
     panel.series.push_back({.name = logs[i].name, .points = std::move(points)});
   }
   plot.x.floor = floor_of(plot);

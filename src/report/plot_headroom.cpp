@@ -58,17 +58,17 @@ class HeadroomPlot {
     const JsonField best_constant = rules.required("best_constant");
     const JsonField policies = rules.required("policies");
     const JsonField optimum = rules.required("optimum");
-    const std::size_t category = category_of(plot_, task.required("name").string());
-    add_policy(category, policies, best_constant.string(), "best constant action");
-    add_policy(category, policies, "heuristic", "heuristic");
+    begin_task(task);
+    add_policy(policies, best_constant.string(), "best constant action");
+    add_policy(policies, "heuristic", "heuristic");
     const JsonField published = task.required("published");
     if (!published.is_null()) {
       published_ = true;
-      add_bar(category, "3B (published)", score_scale * number_at(published, "score_3b"));
-      add_bar(category, "8B (published)", score_scale * number_at(published, "score_8b"));
+      add_bar("3B (published)", score_scale * number_at(published, "score_3b"));
+      add_bar("8B (published)", score_scale * number_at(published, "score_8b"));
     }
     const JsonField gain = optimum.required("improvement");
-    if (!gain.is_null()) add_bar(category, "optimum", gain.number());
+    if (!gain.is_null()) add_bar("optimum", gain.number());
     unproven_ = unproven_ || optimum.required("proof").string() != "optimal";
   }
 
@@ -90,13 +90,12 @@ class HeadroomPlot {
         fmt::format("has no rule set {}; expected --rules to be one of {}", quote(*rules_), listed(names)));
   }
 
-  void add_policy(std::size_t category, const JsonField& policies, const std::string& name,
-                  const char* series) {
+  void add_policy(const JsonField& policies, const std::string& name, const char* series) {
     for (std::size_t i = 0; i < policies.array_size(); ++i) {
       const JsonField policy = policies.element(i);
       if (policy.required("name").string() != name) continue;
       const JsonField gain = policy.required("improvement");
-      if (!gain.is_null()) add_bar(category, series, gain.number());
+      if (!gain.is_null()) add_bar(series, gain.number());
     }
   }
 
@@ -107,23 +106,32 @@ class HeadroomPlot {
     const JsonField error = task.required("error");
     if (!error.is_null()) return;
     const double greedy = number_at(task, "greedy_latency");
-    const std::size_t category = category_of(plot_, task.required("name").string());
+    begin_task(task);
     const JsonField engines = task.required("engines");
     for (std::size_t i = 0; i < engines.array_size(); ++i) {
       const JsonField engine = engines.element(i);
       const JsonField latency = engine.required("latency");
-      if (!latency.is_null())
-        add_bar(category, engine.required("engine").string(), 1 - latency.number() / greedy);
+      if (!latency.is_null()) add_bar(engine.required("engine").string(), 1 - latency.number() / greedy);
     }
-    add_bar(category, "lower bound", 1 - number_at(task, "lower_bound") / greedy);
+    add_bar("lower bound", 1 - number_at(task, "lower_bound") / greedy);
   }
 
-  void add_bar(std::size_t category, std::string_view series, double share) {
-    series_of(plot_.panels.front(), series)
-        .points.push_back({.x = static_cast<double>(category), .y = 100 * share});
+  // The one that bars are about from now on.
+  void begin_task(const JsonField& task) {
+    category_ = category_of(plot_, task.required("name").string());
+    source_ = source_of(task);
+  }
+
+  void add_bar(std::string_view series, double share) {
+    PlotSeries& bars = series_of(plot_.panels.front(), series);
+    sources_.add("", series, plot_.categories[category_], source_);
+    bars.points.push_back({.x = static_cast<double>(category_), .y = 100 * share});
   }
 
   Plot plot_;
+  std::size_t category_ = 0;
+  std::string source_;
+  Sources sources_;
   std::optional<std::string> rules_;
   bool published_ = false;
   bool unproven_ = false;

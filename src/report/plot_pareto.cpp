@@ -10,6 +10,7 @@ namespace {
 
 struct Front {
   std::string name = {};
+  std::string source = {};
   bool proven = false;
   std::vector<PlotPoint> points = {};  // bytes moved, cycles; ascending bytes
 };
@@ -24,6 +25,7 @@ std::vector<Front> read_fronts(const PlotInput& file) {
     const auto points = result.optional("points");  // a graph that was refused has none
     if (!points) continue;
     Front front{.name = result.required("name").string(),
+                .source = source_of(result),
                 .proven = result.required("proof").string() == "optimal"};
     for (std::size_t p = 0; p < points->array_size(); ++p) {
       const JsonField point = points->element(p);
@@ -64,9 +66,11 @@ Plot pareto_plot(std::span<const PlotInput> files) {
   plot.y.label = fronts.size() > 1 ? "latency, % of the fastest plan's" : "latency, cycles";
   plot.note = "A point a plan: none is both faster and moves fewer bytes.";
   PlotPanel& panel = panel_of(plot, "");
+  Sources sources;
   for (auto& [front, file] : fronts) {
     if (fronts.size() > 1) make_relative(front, file->source);
     std::string name = files.size() > 1 ? fmt::format("{}, {}", front.name, file->name) : front.name;
+    sources.add("", name, "", front.source);
     if (!front.proven) name += " (not proven)";
     panel.series.push_back({.name = std::move(name), .points = std::move(front.points)});
   }

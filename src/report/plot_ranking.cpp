@@ -36,34 +36,84 @@ const Metric& metric_of(const std::string& name) {
   fail("--metric: {} is unknown; expected one of {}", quote(name), names);
 }
 
-PlotPoint estimate(std::size_t category, const Metric& metric, double value, double low, double high) {
-  return {.x = static_cast<double>(category),
-          .y = metric.scale * value,
-          .low = metric.scale * low,
-          .high = metric.scale * high};
+std::vector<Metric> metrics_of(const std::vector<std::string>& names) {
+  std::vector<Metric> wanted;
+  for (const std::string& name : names) {
+    if (std::any_of(wanted.begin(), wanted.end(), [&](const Metric& m) { return m.name == name; }))
+      fail("--metric: {} is given twice; expected each once", quote(name));
+    wanted.push_back(metric_of(name));
+  }
+  return wanted;
 }
 
-void add_json(Plot& plot, const PlotInput& file, const std::vector<Metric>& wanted) {
+struct Estimate {
+  std::size_t metric = 0;  // of those that are wanted
+  std::string curve = {};
+  std::string ranker = {};
+  double mean = 0;
+  double low = 0;
+  double high = 0;
+  std::string source = {};
+};
+
+class RankingPlot {
+ public:
+  explicit RankingPlot(std::vector<Metric> of) : wanted(std::move(of)) {
+    for (const Metric& metric : wanted)
+      plot.panels.push_back({.title = wanted.size() > 1 ? std::string(metric.label) : std::string()});
+    if (wanted.size() == 1) plot.y.label = wanted.front().label;
+  }
+
+  void add(const Estimate& estimate) {
+    const Metric& metric = wanted[estimate.metric];
+    PlotSeries& series = series_of(plot.panels[estimate.metric], estimate.curve);
+    const std::size_t category = category_of(plot, estimate.ranker);
+    sources_.add(metric.name, estimate.curve, estimate.ranker, estimate.source);
+    series.points.push_back({.x = static_cast<double>(category),
+                             .y = metric.scale * estimate.mean,
+                             .low = metric.scale * estimate.low,
+                             .high = metric.scale * estimate.high});
+  }
+
+  void check_metrics() const {
+    for (std::size_t m = 0; m < wanted.size(); ++m)
+      if (plot.panels[m].series.empty())
+        fail("--metric: no row that counts is about {}; expected a metric of the tables",
+             quote(wanted[m].name));
+  }
+
+  const std::vector<Metric> wanted;
+  Plot plot{.title = "Who ranks best?", .note = "Means with 95 % intervals.", .mark = PlotMark::estimates};
+
+ private:
+  Sources sources_;
+};
+
+void add_json(RankingPlot& plot, const PlotInput& file) {
   const Json json = parse_json(file.text, file.source, {.object_only = true});
   const JsonField document(json, file.source);
   const JsonField rankers = document.required("rankers");
   for (std::size_t r = 0; r < rankers.array_size(); ++r) {
     const JsonField ranker = rankers.element(r);
     const JsonField figures = ranker.required("figures");
-    const std::size_t category = category_of(plot, ranker.required("ranker").string());
-    for (std::size_t m = 0; m < wanted.size(); ++m) {
-      const JsonField figure = figures.required(wanted[m].name);
+    const std::string& name = ranker.required("ranker").string();
+    for (std::size_t m = 0; m < plot.wanted.size(); ++m) {
+      const JsonField figure = figures.required(plot.wanted[m].name);
       const JsonField value = figure.required("value");
       const JsonField low = figure.required("low");
       const JsonField high = figure.required("high");
-      series_of(plot.panels[m], file.name)
-          .points.push_back(estimate(category, wanted[m], value.number(), low.number(), high.number()));
+      plot.add({.metric = m,
+                .curve = file.name,
+                .ranker = name,
+                .mean = value.number(),
+                .low = low.number(),
+                .high = high.number(),
+                .source = source_of(ranker)});
     }
   }
 }
 
-void add_table(Plot& plot, const PlotInput& file, const std::vector<Metric>& wanted,
-               std::vector<Condition> where, bool only_one) {
+void add_table(RankingPlot& plot, const PlotInput& file, std::vector<Condition> where, bool only_one) {
   const CsvTable table(file.text, file.source, "set,ranker,metric,mean,low,high");
   const bool says_schedules =
       std::any_of(where.begin(), where.end(), [](const Condition& c) { return c.column == "schedules"; });
@@ -73,22 +123,25 @@ void add_table(Plot& plot, const PlotInput& file, const std::vector<Metric>& wan
   const std::array<std::size_t, 3> figures = {table.column("mean"), table.column("low"),
                                               table.column("high")};
   const auto set = table.find("set");
+  const std::vector<Metric>& wanted = plot.wanted;
   for (const CsvRow* row : rows_where(table, where)) {
     const auto found = std::find_if(wanted.begin(), wanted.end(),
                                     [&](const Metric& m) { return m.name == row->fields[metric]; });
     if (found == wanted.end()) continue;
     std::string name = set ? row->fields[*set] : file.name;
     if (set && !only_one) name += ", " + file.name;
-    series_of(plot.panels[static_cast<std::size_t>(found - wanted.begin())], name)
-        .points.push_back(estimate(category_of(plot, row->fields[ranker]), *found,
-                                   table.number(*row, figures[0]), table.number(*row, figures[1]),
-                                   table.number(*row, figures[2])));
+    plot.add({.metric = static_cast<std::size_t>(found - wanted.begin()),
+              .curve = std::move(name),
+              .ranker = row->fields[ranker],
+              .mean = table.number(*row, figures[0]),
+              .low = table.number(*row, figures[1]),
+              .high = table.number(*row, figures[2]),
+              .source = source_of(table, *row)});
   }
 }
 
 // The best of the first series of the first panel on top; who is not in it goes last.
 void sort_categories(Plot& plot, const Metric& metric) {
-  if (plot.panels.front().series.empty()) return;
   const double sign = metric.less_is_better ? 1 : -1;
   std::vector<double> keys(plot.categories.size(), std::numeric_limits<double>::infinity());
   for (const PlotPoint& point : plot.panels.front().series.front().points)
@@ -112,20 +165,16 @@ void sort_categories(Plot& plot, const Metric& metric) {
 }  // namespace
 
 Plot ranking_plot(std::span<const PlotInput> files, const RankingOptions& options) {
-  std::vector<Metric> wanted;
-  for (const std::string& name : options.metrics) wanted.push_back(metric_of(name));
-  Plot plot{.title = "Who ranks best?", .note = "Means with 95 % intervals.", .mark = PlotMark::estimates};
-  for (const Metric& metric : wanted)
-    plot.panels.push_back({.title = wanted.size() > 1 ? std::string(metric.label) : std::string()});
-  if (wanted.size() == 1) plot.y.label = wanted.front().label;
+  RankingPlot ranking(metrics_of(options.metrics));
   for (const PlotInput& file : files) {
     if (is_json(file.text))
-      add_json(plot, file, wanted);
+      add_json(ranking, file);
     else
-      add_table(plot, file, wanted, options.where, files.size() == 1);
+      add_table(ranking, file, options.where, files.size() == 1);
   }
-  sort_categories(plot, wanted.front());
-  return plot;
+  ranking.check_metrics();
+  sort_categories(ranking.plot, ranking.wanted.front());
+  return std::move(ranking.plot);
 }
 
 }  // namespace fuselage::report

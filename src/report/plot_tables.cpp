@@ -1,11 +1,14 @@
 #include "plot_tables.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <map>
 #include <set>
 
 #include "fuselage/core/error.h"
+#include "plot_limits.h"
 
 namespace fuselage::report {
 namespace {
@@ -79,20 +82,43 @@ std::optional<double> optional_number(const CsvTable& table, const CsvRow& row, 
 PlotPanel& panel_of(Plot& plot, std::string_view title) {
   for (PlotPanel& panel : plot.panels)
     if (panel.title == title) return panel;
+  check_count("panels", plot.panels.size() + 1, most_panels);
   return plot.panels.emplace_back(PlotPanel{.title = std::string(title)});
 }
 
 PlotSeries& series_of(PlotPanel& panel, std::string_view name) {
   for (PlotSeries& series : panel.series)
     if (series.name == name) return series;
+  check_count("curves in a panel", panel.series.size() + 1, most_series);
   return panel.series.emplace_back(PlotSeries{.name = std::string(name)});
 }
 
 std::size_t category_of(Plot& plot, std::string_view name) {
   const auto found = std::find(plot.categories.begin(), plot.categories.end(), name);
   const auto place = static_cast<std::size_t>(found - plot.categories.begin());
-  if (found == plot.categories.end()) plot.categories.emplace_back(name);
+  if (found != plot.categories.end()) return place;
+  check_count("categories", place + 1, most_categories);
+  plot.categories.emplace_back(name);
   return place;
+}
+
+void Sources::add(std::string_view panel, std::string_view curve, std::string_view category,
+                  const std::string& source) {
+  const auto [found, is_new] =
+      sources_.try_emplace({std::string(panel), std::string(curve), std::string(category)}, source);
+  if (is_new) return;
+  std::string what;
+  for (const std::string_view part : {panel, curve, category})
+    if (!part.empty()) what += (what.empty() ? "" : ", ") + quote(part);
+  fail("{}: {} is drawn already, from {}; expected one figure in its place", source, what, found->second);
+}
+
+std::string source_of(const JsonField& field) {
+  return field.path().empty() ? field.source() : field.source() + ": " + field.path();
+}
+
+std::string source_of(const CsvTable& table, const CsvRow& row) {
+  return fmt::format("{}: line {}", table.source(), row.line);
 }
 
 bool is_json(std::string_view text) {

@@ -1,6 +1,8 @@
 // What the kinds of plots have in common: rows of a table that count, and curves that are found by name.
 #pragma once
 
+#include <array>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -18,10 +20,23 @@ std::vector<const CsvRow*> rows_where(const CsvTable& table, const std::vector<C
 // Empty cells are none.
 std::optional<double> optional_number(const CsvTable& table, const CsvRow& row, std::size_t column);
 
-// The one of that title or name, made at the end if there is none.
+// The one of that title or name, made at the end if there is none. Error if a plot doesn't show so many.
 PlotPanel& panel_of(Plot& plot, std::string_view title);
 PlotSeries& series_of(PlotPanel& panel, std::string_view name);
 std::size_t category_of(Plot& plot, std::string_view name);
+
+// Where each figure comes from: two of one place would be drawn on top of each other, and look like one.
+class Sources {
+ public:
+  // `source` is "h.json: results[0]", say. Error, naming both, if there is one already.
+  void add(std::string_view panel, std::string_view curve, std::string_view category,
+           const std::string& source);
+
+ private:
+  std::map<std::array<std::string, 3>, std::string> sources_;
+};
+std::string source_of(const JsonField& field);
+std::string source_of(const CsvTable& table, const CsvRow& row);
 
 // Does the text begin as JSON does, rather than as CSV?
 bool is_json(std::string_view text);
