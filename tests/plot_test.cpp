@@ -219,6 +219,13 @@ TEST(Plot, thin_spans_have_no_border) {
   EXPECT_EQ(svg.curves[0].areas.size(), 2U);
   EXPECT_EQ(svg.curves[1].areas.size(), 1U);
   EXPECT_EQ(svg.curves[1].title, "spans");
+  // Of two curves, so that no border of a wide neighbour covers them.
+  Plot plot = spans({thin});
+  plot.panels[0].series.push_back({.name = "others", .points = {wide}});
+  const Svg ordered = drawn(plot);
+  ASSERT_EQ(ordered.curves.size(), 2U);
+  EXPECT_EQ(ordered.curves[0].title, "others");
+  EXPECT_EQ(ordered.curves[1].title, "spans");
 }
 
 TEST(Plot, an_axis_runs_as_far_as_it_is_told) {

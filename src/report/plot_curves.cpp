@@ -55,12 +55,12 @@ class PanelCurves {
         add_curve('b', s,
                   fmt::format("using 1:3:4 with filledcurves fc {} fs transparent solid 0.16 noborder",
                               style(panel_.series[s]).color));
-    for (std::size_t s = 0; s < panel_.series.size(); ++s) {
-      if (plot_.mark == PlotMark::spans) {
-        add_spans(s);
-        continue;
-      }
-      for (const std::string& how : ways(panel_.series[s])) add_curve('d', s, how);
+    if (plot_.mark == PlotMark::spans) {  // thin ones last, so that no border of a neighbour covers them
+      add_spans(false);
+      add_spans(true);
+    } else {
+      for (std::size_t s = 0; s < panel_.series.size(); ++s)
+        for (const std::string& how : ways(panel_.series[s])) add_curve('d', s, how);
     }
     if (plot_.mark == PlotMark::bars) {
       add_bar_labels();
@@ -114,17 +114,16 @@ class PanelCurves {
     script_.add_title(panel_.series[s].name);
   }
 
-  void add_spans(std::size_t s) {
-    const std::vector<PlotPoint>& points = panel_.series[s].points;
-    const auto thin =
-        std::count_if(points.begin(), points.end(), [&](const PlotPoint& point) { return is_thin(point); });
-    const auto add = [&](char kind, std::string_view border) {
-      add_curve(kind, s,
+  void add_spans(bool thin) {
+    for (std::size_t s = 0; s < panel_.series.size(); ++s) {
+      const std::vector<PlotPoint>& points = panel_.series[s].points;
+      if (std::none_of(points.begin(), points.end(),
+                       [&](const PlotPoint& point) { return is_thin(point) == thin; }))
+        continue;
+      add_curve(thin ? 't' : 'd', s,
                 fmt::format("using 2:1:3:4:($1-0.4):($1+0.4) with boxxyerror fc {} fs solid {}",
-                            style(panel_.series[s]).color, border));
-    };
-    if (thin < static_cast<std::ptrdiff_t>(points.size())) add('d', "border lc rgb '#ffffff'");
-    if (thin > 0) add('t', "noborder");
+                            style(panel_.series[s]).color, thin ? "noborder" : "border lc rgb '#ffffff'"));
+    }
   }
 
   // Series of a category stand beside each other.
