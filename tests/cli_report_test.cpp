@@ -90,6 +90,11 @@ TEST_F(Report, an_illegal_plan_is_a_negative_answer) {
     EXPECT_THAT(made.err, HasSubstr("illegal, TILE: kernel 2: tile 77 is not one of 32, 64, 128, 256"));
   }
   EXPECT_EQ(data_of("p.html")["graphs"][0]["plans"][0]["fault"]["code"], "TILE");
+  plan["kernels"][0]["tile"] = 77;
+  write("worse.json", plan.dump());
+  for (const std::string drawing : {"graph", "timeline", "memory", "roofline"})
+    EXPECT_EQ(run("export worse.json --format svg --drawing " + drawing + " --out p.svg").exit_code, 1)
+        << drawing;
   EXPECT_EQ(lines(read("p.csv")).size(), 3U);
 }
 

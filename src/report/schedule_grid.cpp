@@ -36,12 +36,13 @@ std::string tile_text(const grid::Granularity& tile) {
   return fmt::format("{} x {} x {}", tile.w, tile.h, tile.k);
 }
 
-void add_tensors(Kernel& kernel, const grid::Instance& instance, const grid::Kernel& planned,
-                 const Ids& resident) {
+// What is retained counts in full under mlsys, as tiles under fusionops.
+void add_tensors(Kernel& kernel, const grid::Instance& instance, const grid::Rules& rules,
+                 const grid::Kernel& planned, const Ids& resident) {
   const KernelTensors tensors(instance, planned);
   const Ids retained(planned.retain.begin(), planned.retain.end());
   Ids held = resident;
-  held.insert(retained.begin(), retained.end());
+  if (rules.set == grid::RuleSet::mlsys) held.insert(retained.begin(), retained.end());
   for (const TensorId id : tensors.boundary)
     if (!resident.contains(id)) kernel.loads.push_back(id);
   for (const TensorId id : tensors.made)
@@ -106,7 +107,7 @@ Schedule schedule_of(const grid::Instance& instance, const grid::Rules& rules, c
   for (std::size_t i = 0; i < evaluation.kernels.size(); ++i) {
     const grid::Kernel& planned = plan.kernels[i];
     Kernel kernel = kernel_of(instance, planned, evaluation.kernels[i]);
-    add_tensors(kernel, instance, planned, resident);
+    add_tensors(kernel, instance, rules, planned, resident);
     kernel.start = now;
     kernel.end = now += kernel.latency;
     resident = Ids(planned.retain.begin(), planned.retain.end());

@@ -76,7 +76,7 @@ Plot timeline_plot(const Subject& subject, const Schedule& schedule) {
   }
   Plot plot = {.title = title_of(subject, schedule, "kernels"),
                .mark = PlotMark::spans,
-               .y = {.label = fmt::format("time ({})", subject.time_unit)},
+               .y = {.label = fmt::format("time ({})", subject.time_unit), .to_at_least = schedule.latency},
                .categories = {"compute", "memory"}};
   plot.panels = {{.series = {std::move(launch), std::move(compute), std::move(memory)}}};
   return plot;
@@ -84,7 +84,7 @@ Plot timeline_plot(const Subject& subject, const Schedule& schedule) {
 
 Plot memory_plot(const Subject& subject, const Schedule& schedule) {
   PlotSeries needed = {.name = "working set"};
-  PlotSeries held = {.name = "of it tensors that stay"};
+  PlotSeries held = {.name = "tensors that stay"};
   for (const Kernel& kernel : schedule.kernels) {
     needed.points.push_back({.x = kernel.start, .y = static_cast<double>(kernel.working_set)});
     held.points.push_back({.x = kernel.start, .y = static_cast<double>(kernel.held_size)});
@@ -97,7 +97,7 @@ Plot memory_plot(const Subject& subject, const Schedule& schedule) {
                       .points = {{.x = 0, .y = capacity}, {.x = schedule.latency, .y = capacity}}};
   Plot plot = {.title = title_of(subject, schedule, "fast memory"),
                .mark = PlotMark::steps,
-               .x = {.label = fmt::format("time ({})", subject.time_unit)},
+               .x = {.label = fmt::format("time ({})", subject.time_unit), .to_at_least = schedule.latency},
                .y = {.label = fmt::format("fast memory ({})", subject.size_unit)}};
   plot.panels = {{.series = {std::move(needed), std::move(held), std::move(limit)}}};
   return plot;
