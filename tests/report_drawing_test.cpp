@@ -132,7 +132,7 @@ TEST(ReportDrawing, TheFiguresAreThoseOfTheKernels) {
   for (std::size_t k = 0; k < schedule.kernels.size(); ++k) {
     const Kernel& kernel = schedule.kernels[k];
     EXPECT_THAT(texts, Contains(fmt::format("kernel {}: {}", k, cycles(kernel.latency))));
-    EXPECT_THAT(texts, Contains(fmt::format("{}, {}", kernel.tile, kernel.bound)));
+    EXPECT_THAT(texts, Contains(fmt::format("tile {}, {}", kernel.tile, kernel.bound)));
   }
   EXPECT_EQ(texts.size(), 2 * schedule.kernels.size() + static_cast<std::size_t>(workload.graph.size()));
 }
@@ -150,7 +150,7 @@ TEST(ReportDrawing, NamesAreLabelsAndNothingElse) {
   const Subject subject = subject_of(workload);
   const std::string dot = dot_of(subject, schedule);
   const std::vector<std::string> texts = texts_of(graph_svg(dot), "text");
-  for (const std::string& name : names) EXPECT_THAT(texts, Contains(label_of(name, 20))) << dot;
+  for (const std::string& name : names) EXPECT_THAT(texts, Contains(label_of(name, 18))) << dot;
 
   // The layout does not depend on what the nodes are called.
   const Layout plain = laid_out(subject_of(chain({"1", "2", "3", "4", "5", "6", "7"})), schedule);

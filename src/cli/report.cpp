@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <memory>
+#include <optional>
 
 #include "cli.h"
 #include "fuselage/core/files.h"
@@ -21,7 +22,8 @@ Plans of one graph are side by side: each part where they differ, and the time i
 graphs share the page. --log adds how a search came to its plan: the file that 'search --log' wrote.
 
 Grid plans need --problem, as in 'fuselage explain'; all plans of a page are then of that problem.
-Drawings are made by graphviz. Those of more than 4,000 ops are left out, all the rest is there.
+Drawings are made by graphviz: seconds for 2,000 ops, a minute at most for one. Those of more than 4,000 nodes are
+left out, and all the rest is there.
 
 Exit code: 0; 1 if a plan is illegal (the page ends at the kernel at fault, and says why), 2 for bad input.
 
@@ -42,7 +44,13 @@ int make_report(const ReportCommand& command) {
   if (!command.log.empty()) refuse_overwriting(command.out, {command.log});
   std::vector<report::PageGraph> graphs = read_plan_views(command.plans);
   if (!command.log.empty()) add_search_log(command.log, graphs);
-  const report::Page page = report::page_of(graphs, {.version = FUSELAGE_VERSION});
+  std::optional<Progress> progress;
+  const auto drawn = [&](std::size_t done, std::size_t all) {
+    if (!progress) progress.emplace(all);
+    progress->show(done - 1, "drawings");
+  };
+  const report::Page page = report::page_of(graphs, {.version = FUSELAGE_VERSION, .drawn = drawn});
+  progress.reset();
   if (command.out == "-")
     write_stdout(page.html);
   else

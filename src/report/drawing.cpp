@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <set>
 
@@ -11,7 +12,7 @@
 namespace fuselage::report {
 namespace {
 
-constexpr std::size_t longest_name = 20;  // characters that fit into a node
+constexpr std::size_t longest_name = 18;  // characters that fit into a node
 
 // Within double quotes: dot reads backslashes as escapes, and entities of HTML.
 std::string dot_text(std::string_view text) {
@@ -29,21 +30,33 @@ std::string search_limit(std::size_t nodes) {
   return nodes > many ? "  nslimit=1; nslimit1=1; mclimit=0.5;\n" : "";
 }
 
-std::string node_line(const Subject& subject, const DrawnNode& node, std::size_t number) {
+// Ops whose output stays in fast memory have a bold border.
+bool is_retained(const Op& op, const Schedule& schedule, int kernel) {
+  if (kernel == no_kernel) return false;
+  const std::vector<TensorId>& retained = schedule.kernels[static_cast<std::size_t>(kernel)].retain;
+  return std::ranges::any_of(op.outputs, [&](TensorId id) { return std::ranges::count(retained, id) > 0; });
+}
+
+std::string node_line(const Subject& subject, const Schedule& schedule, const DrawnNode& node,
+                      std::size_t number) {
   const Op& op = subject.ops[static_cast<std::size_t>(node.op)];
   const std::string name = dot_text(label_of(op.name, longest_name));
-  return fmt::format("n{} [label=\"{} {}{}{}\"];\n", number, node.op, dot_text(op.kind),
-                     name.empty() ? "" : "\\n", name);
+  return fmt::format("n{} [label=\"{} {}{}{}\"{}];\n", number, node.op, dot_text(op.kind),
+                     name.empty() ? "" : "\\n", name,
+                     is_retained(op, schedule, node.kernel) ? ", penwidth=2" : "");
 }
 
 std::string kernel_text(const Schedule& schedule, std::size_t number) {
   const Kernel& kernel = schedule.kernels[number];
-  return fmt::format("kernel {}: {}\\n{}, {}", number, cycles(kernel.latency), kernel.tile, kernel.bound);
+  return fmt::format("kernel {}: {}\\ltile {}, {}\\l", number, cycles(kernel.latency), kernel.tile,
+                     kernel.bound);
 }
 
 constexpr const char* style =
-    "  rankdir=TB; ranksep=0.3; nodesep=0.15; fontname=\"sans-serif\"; fontsize=10; style=rounded;\n"
-    "  node [shape=box, style=rounded, fixedsize=true, width=1.5, height=0.5, fontname=\"sans-serif\", "
+    "  rankdir=TB; ranksep=0.3; nodesep=0.15; fontname=\"sans-serif\"; fontsize=10; labeljust=l; "
+    "style=rounded;\n"
+    "  node [shape=box, style=\"rounded,filled\", fillcolor=white, fixedsize=true, width=1.5, height=0.5, "
+    "fontname=\"sans-serif\", "
     "fontsize=10];\n"
     "  edge [arrowsize=0.5];\n";
 
@@ -88,12 +101,14 @@ std::string dot_of(const Subject& subject, const Schedule& schedule) {
   std::size_t next = 0;
   for (std::size_t k = 0; k < schedule.kernels.size(); ++k) {
     if (schedule.kernels[k].ops.empty()) continue;
-    text += fmt::format("  subgraph cluster_{} {{\n    label=\"{}\";\n", k, kernel_text(schedule, k));
+    text += fmt::format("  subgraph cluster_{} {{\n    label=\"{}\"; bgcolor=\"/pastel19/{}\";\n", k,
+                        kernel_text(schedule, k), k % 9 + 1);
     for (; next < graph.nodes.size() && graph.nodes[next].kernel == static_cast<int>(k); ++next)
-      text += "    " + node_line(subject, graph.nodes[next], next);
+      text += "    " + node_line(subject, schedule, graph.nodes[next], next);
     text += "  }\n";
   }
-  for (; next < graph.nodes.size(); ++next) text += "  " + node_line(subject, graph.nodes[next], next);
+  for (; next < graph.nodes.size(); ++next)
+    text += "  " + node_line(subject, schedule, graph.nodes[next], next);
   for (std::size_t e = 0; e < graph.edges.size(); ++e)
     text += fmt::format("  n{} -> n{} [id=e{}];\n", graph.edges[e].from, graph.edges[e].to, e);
   return text + "}\n";

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <mutex>
 #include <optional>
 
 #include "fuselage/core/program.h"
@@ -233,7 +234,13 @@ void replace(std::string& text, std::string_view marker, const std::string& with
 
 Page page_of(const std::vector<PageGraph>& graphs, const PageOptions& options) {
   std::vector<Job> jobs = jobs_of(graphs);
-  tbb::parallel_for(std::size_t{0}, jobs.size(), [&](std::size_t i) { draw(jobs[i], options); });
+  std::mutex telling;
+  std::size_t done = 0;
+  tbb::parallel_for(std::size_t{0}, jobs.size(), [&](std::size_t i) {
+    draw(jobs[i], options);
+    const std::lock_guard lock(telling);
+    if (options.drawn) options.drawn(++done, jobs.size());
+  });
   const ordered_json data = {{"version", options.version}, {"graphs", graphs_json(graphs, jobs)}};
   Page page = {.html = std::string(page_template())};
   for (const Job& job : jobs)

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -21,7 +22,9 @@ struct PageGraph {
 struct PageOptions {
   std::string version = {};
   std::size_t most_drawn = report::most_drawn;  // nodes of a drawing; a larger one is left out
-  double layout_seconds = 60;                   // for one drawing
+  // Hears how many of the drawings are there; called by one thread at a time.
+  std::function<void(std::size_t done, std::size_t all)> drawn = {};
+  double layout_seconds = 60;  // for one drawing
 };
 
 struct Page {
