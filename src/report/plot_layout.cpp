@@ -20,6 +20,7 @@ constexpr double note_height = 20;
 constexpr double tick_room = 15;   // beside the figures of an axis, to the axis
 constexpr double right_room = 14;  // for half of the last figure below an axis
 constexpr double least_panel = 40;
+constexpr double usual_least_panel = 60;  // of what nobody has asked to be lower
 constexpr std::size_t longest_name = 40;
 
 bool is_across(PlotMark mark) {  // categories one below the other
@@ -163,7 +164,7 @@ class Arrangement {
     if (!is_across(plot_.mark)) return plot_.panels.size() == 1 ? 320 : 250;
     const auto rows = static_cast<double>(plot_.categories.size());
     if (plot_.mark == PlotMark::spans) return 44 * rows;
-    return rows * (8 + 9 * static_cast<double>(layout_.names.size()));
+    return std::max(usual_least_panel, rows * (8 + 9 * static_cast<double>(layout_.names.size())));
   }
 
   // Below a panel; a column is so wide.
@@ -195,9 +196,13 @@ class Arrangement {
     const double height = (layout_.height - others) / static_cast<double>(rows);
     set_scales(column - right_room - 50, height);
     const double left = room_left();
-    if (height < least_panel || column - left - right_room < least_panel)
-      fail("a plot of {} by {} pixels has no room for what it shows; expected a larger one", layout_.width,
-           layout_.height);
+    const double least = others + static_cast<double>(rows) * least_panel;
+    if (height < least_panel)
+      fail("a plot of {} by {} pixels has no room for what it shows; expected --height to be at least {}",
+           layout_.width, layout_.height, std::ceil(least));
+    if (column - left - right_room < least_panel)
+      fail("a plot of {} by {} pixels has no room for what it shows; expected a larger --width",
+           layout_.width, layout_.height);
     for (std::size_t i = 0; i < layout_.panels.size(); ++i) {
       const double x = margin + label + static_cast<double>(i % across) * column;
       const double y = top_ + static_cast<double>(i / across) * (above + height + below) + above;
