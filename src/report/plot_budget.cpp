@@ -11,6 +11,8 @@
 namespace fuselage::report {
 namespace {
 
+constexpr std::string_view expected = "the budget.csv of experiments/budget";
+
 struct GapColumn {
   std::size_t column = 0;
   double measurements = 0;
@@ -33,8 +35,9 @@ std::vector<GapColumn> gap_columns(const CsvTable& table) {
   }
   if (columns.empty())
     fail(
-        "{}: line 1: no column has the gap after so many measurements; expected names such as gap_16_percent",
-        table.source());
+        "{}: line 1: no column has the gap after so many measurements, as gap_16_percent; expected {}; the "
+        "columns are {}",
+        table.source(), expected, listed(table.names(), 12));
   return columns;
 }
 
@@ -66,9 +69,9 @@ PlotPoint mean_over_graphs(double measurements, const std::map<std::string, Sum>
 }
 
 void add_file(Plot& plot, const PlotInput& file, const std::vector<Condition>& where, bool only_one) {
-  const CsvTable table(file.text, file.source, "kind,graph,filter,seed,gap_16_percent,gap_64_percent");
-  const std::size_t graph = table.column("graph");
-  const std::size_t filter = table.column("filter");
+  const CsvTable table = read_table(file, "kind,graph,filter,seed,gap_16_percent,gap_64_percent", expected);
+  const std::size_t graph = column_of(table, "graph", expected);
+  const std::size_t filter = column_of(table, "filter", expected);
   const auto kind = table.find("kind");
   const std::vector<GapColumn> columns = gap_columns(table);
   std::vector<Key> order;

@@ -20,14 +20,14 @@ struct Columns {
 
 Columns columns_of(const CsvTable& table, const LinesOptions& options) {
   const auto optional = [&](const std::string& name) {
-    return name.empty() ? std::nullopt : std::optional(table.column(name));
+    return name.empty() ? std::nullopt : std::optional(column_of(table, name));
   };
-  Columns columns{.x = table.column(options.x),
+  Columns columns{.x = column_of(table, options.x),
                   .panel = optional(options.panel),
                   .low = optional(options.low),
                   .high = optional(options.high)};
-  for (const std::string& name : options.y) columns.y.push_back(table.column(name));
-  for (const std::string& name : options.by) columns.by.push_back(table.column(name));
+  for (const std::string& name : options.y) columns.y.push_back(column_of(table, name));
+  for (const std::string& name : options.by) columns.by.push_back(column_of(table, name));
   return columns;
 }
 
@@ -60,7 +60,8 @@ class LinesPlot {
   }
 
   void add(const PlotInput& file, bool only_one) {
-    const CsvTable table(file.text, file.source, options_.x + "," + options_.y.front());
+    const CsvTable table = read_table(file, options_.x + "," + options_.y.front(),
+                                      "a CSV, whose first line has names of columns");
     const Columns columns = columns_of(table, options_);
     for (const CsvRow* row : rows_where(table, options_.where))
       for (const std::size_t y : columns.y) add_cell(table, columns, *row, y, only_one ? "" : file.name);

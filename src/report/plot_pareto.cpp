@@ -15,14 +15,25 @@ struct Front {
   std::vector<PlotPoint> points = {};  // bytes moved, cycles; ascending bytes
 };
 
+constexpr std::string_view expected = "what 'fuselage search --pareto traffic --json' writes";
+
+// A graph that was refused has none, but says why.
+std::optional<JsonField> points_of(const JsonField& result) {
+  auto points = result.optional("points");
+  if (points) return points;
+  const auto error = result.optional("error");
+  if (!error || error->is_null()) result.refuse(fmt::format("has no field points; expected {}", expected));
+  return std::nullopt;
+}
+
 std::vector<Front> read_fronts(const PlotInput& file) {
   std::vector<Front> fronts;
-  const Json json = parse_json(file.text, file.source, {.object_only = true});
+  const Json json = read_document(file, "results", expected);
   const JsonField document(json, file.source);
   const JsonField results = document.required("results");
   for (std::size_t i = 0; i < results.array_size(); ++i) {
     const JsonField result = results.element(i);
-    const auto points = result.optional("points");  // a graph that was refused has none
+    const auto points = points_of(result);
     if (!points) continue;
     Front front{.name = result.required("name").string(),
                 .source = source_of(result),

@@ -13,6 +13,8 @@
 namespace fuselage::report {
 namespace {
 
+constexpr std::size_t most_names = 12;  // of columns and fields, in a message
+
 // A few values of the column, for messages.
 std::string values_of(const CsvTable& table, std::size_t column) {
   constexpr std::size_t most = 8;
@@ -39,7 +41,7 @@ struct Wanted {
 std::map<std::size_t, Wanted> wanted_of(const CsvTable& table, const std::vector<Condition>& where) {
   std::map<std::size_t, Wanted> wanted;
   for (const Condition& condition : where) {
-    const std::size_t column = table.column(condition.column);
+    const std::size_t column = column_of(table, condition.column);
     const bool known = std::any_of(table.rows().begin(), table.rows().end(),
                                    [&](const CsvRow& row) { return row.fields[column] == condition.value; });
     if (!known)
@@ -60,6 +62,53 @@ double quantile(std::span<const double> sorted, double part) {
 }
 
 }  // namespace
+
+std::string listed(std::span<const std::string> names, std::size_t most) {
+  std::string text;
+  for (std::size_t i = 0; i < std::min(names.size(), most); ++i)
+    text += (text.empty() ? "" : ", ") + quote(names[i]);
+  if (names.size() > most) text += fmt::format(" and {} more", names.size() - most);
+  return text;
+}
+
+std::string contents_of(const Json& json) {
+  if (!json.is_object()) return "is no object of JSON";
+  std::vector<std::string> fields;
+  for (const auto& [name, value] : json.items()) fields.push_back(name);
+  if (fields.empty()) return "is an object of JSON without fields";
+  return "is JSON with the fields " + listed(fields, most_names);
+}
+
+std::string beginning_of(std::string_view text) {
+  const std::size_t first = std::min(text.find_first_not_of(" \t\r\n"), text.size());
+  const std::string_view rest = text.substr(first);
+  return "begins with " + quote(rest.substr(0, rest.find_first_of("\r\n")));
+}
+
+CsvTable read_table(const PlotInput& file, std::string example, std::string_view expected) {
+  if (is_json(file.text)) fail("{}: is JSON and no CSV; expected {}", file.source, expected);
+  return {file.text, file.source, std::move(example)};
+}
+
+Json read_document(const PlotInput& file, std::string_view field, std::string_view expected) {
+  const bool is_blank = file.text.find_first_not_of(" \t\r\n") == std::string::npos;
+  if (!is_blank && !is_json(file.text))
+    fail("{}: is no JSON, it {}; expected {}", file.source, beginning_of(file.text), expected);
+  Json json = parse_json(file.text, file.source, {.object_only = true});
+  if (!json.contains(field))
+    fail("{}: {}: this field is missing; expected {}; the file {}", file.source, field, expected,
+         contents_of(json));
+  return json;
+}
+
+std::size_t column_of(const CsvTable& table, std::string_view name, std::string_view expected) {
+  if (const auto place = table.find(name)) return *place;
+  const std::string names = listed(table.names(), most_names);
+  if (expected.empty())
+    fail("{}: line 1: there is no column {}; expected one of {}", table.source(), quote(name), names);
+  fail("{}: line 1: there is no column {}; expected {}; the columns are {}", table.source(), quote(name),
+       expected, names);
+}
 
 std::vector<const CsvRow*> rows_where(const CsvTable& table, const std::vector<Condition>& where) {
   if (table.rows().empty())

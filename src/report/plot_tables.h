@@ -14,6 +14,21 @@
 
 namespace fuselage::report {
 
+// What a kind of plot reads: its file is a table with names such as `example`, or a JSON object with a field
+// `field`. `expected` is what messages say of a file that is another: who writes the right one.
+CsvTable read_table(const PlotInput& file, std::string example, std::string_view expected);
+Json read_document(const PlotInput& file, std::string_view field, std::string_view expected);
+
+// Error that says which columns there are; `expected` as above, or empty: one of them.
+std::size_t column_of(const CsvTable& table, std::string_view name, std::string_view expected = {});
+
+// The fields of an object, or how a text begins that is none; for messages.
+std::string contents_of(const Json& json);
+std::string beginning_of(std::string_view text);
+
+// "a", "b" and 3 more
+std::string listed(std::span<const std::string> names, std::size_t most);
+
 // Error if a column is not there, or if none are left.
 std::vector<const CsvRow*> rows_where(const CsvTable& table, const std::vector<Condition>& where);
 
