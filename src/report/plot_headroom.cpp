@@ -11,12 +11,23 @@ namespace {
 
 constexpr double score_scale = 0.2;  // the improvement that the environment scores as 1
 
-// Names of rule sets are few and short.
-std::string listed(const std::vector<std::string>& names) {
-  std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + quote(name);
-  return text;
-}
+constexpr std::string_view rules_of_published = "seed";
+constexpr std::string_view expected = "what 'fuselage headroom --json' writes";
+
+// Bars that are not there, of one reason: "heuristic: illegal on a, b and 3 more".
+struct LeftOut {
+  std::string what = {};
+  std::vector<std::string> tasks = {};
+
+  std::string text() const {
+    constexpr std::size_t most = 3;
+    std::string names;
+    for (std::size_t i = 0; i < std::min(tasks.size(), most); ++i)
+      names += (names.empty() ? "" : ", ") + tasks[i];
+    if (tasks.size() > most) names += fmt::format(" and {} more", tasks.size() - most);
+    return what + " on " + names;
+  }
+};
 
 class HeadroomPlot {
  public:
@@ -28,23 +39,29 @@ class HeadroomPlot {
   }
 
   void add(const PlotInput& file) {
-    const Json json = parse_json(file.text, file.source, {.object_only = true});
+    const Json json = read_document(file, "results", expected);
     const JsonField document(json, file.source);
     const JsonField results = document.required("results");
     for (std::size_t i = 0; i < results.array_size(); ++i) {
       const JsonField task = results.element(i);
       if (task.has("engines"))
         add_grid(task);
-      else if (task.has("rules"))
+      else if (const auto rules = task.optional("rules"); rules && rules->value().is_array())
         add_walk(task);
       else
-        task.refuse("has neither rules nor engines; expected what 'fuselage headroom --json' writes");
+        task.refuse(fmt::format("has neither a list of rules nor engines; expected {}", expected));
     }
   }
 
   Plot take() && {
     plot_.note = rules_ ? fmt::format("Rules {}.", *rules_) : std::string();
     if (published_) plot_.note += " 3B, 8B: language models, by their published scores.";
+    if (other_published_ || !left_out_.empty()) plot_.note += " Left out:";
+    if (other_published_)
+      plot_.note += fmt::format(" published scores (measured under {}){}", rules_of_published,
+                                left_out_.empty() ? "." : ";");
+    for (const LeftOut& bars : left_out_)
+      plot_.note += fmt::format(" {}{}", bars.text(), &bars == &left_out_.back() ? "." : ";");
     if (unproven_) plot_.note += " Not every optimum is proven: then the best plan found.";
     return std::move(plot_);
   }
@@ -62,13 +79,18 @@ class HeadroomPlot {
     add_policy(policies, best_constant.string(), "best constant action");
     add_policy(policies, "heuristic", "heuristic");
     const JsonField published = task.required("published");
-    if (!published.is_null()) {
+    if (!published.is_null() && *rules_ != rules_of_published) {
+      other_published_ = true;
+    } else if (!published.is_null()) {
       published_ = true;
       add_bar("3B (published)", score_scale * number_at(published, "score_3b"));
       add_bar("8B (published)", score_scale * number_at(published, "score_8b"));
     }
     const JsonField gain = optimum.required("improvement");
-    if (!gain.is_null()) add_bar("optimum", gain.number());
+    if (!gain.is_null())
+      add_bar("optimum", gain.number());
+    else
+      leave_out("optimum: none found");
     unproven_ = unproven_ || optimum.required("proof").string() != "optimal";
   }
 
@@ -86,8 +108,8 @@ class HeadroomPlot {
       if (!rules_) rules_ = names.back();
       if (names.back() == *rules_) return i;
     }
-    all.refuse(
-        fmt::format("has no rule set {}; expected --rules to be one of {}", quote(*rules_), listed(names)));
+    all.refuse(fmt::format("has no rule set {}; expected --rules to be one of {}", quote(*rules_),
+                           listed(names, 12)));
   }
 
   void add_policy(const JsonField& policies, const std::string& name, const char* series) {
@@ -95,7 +117,10 @@ class HeadroomPlot {
       const JsonField policy = policies.element(i);
       if (policy.required("name").string() != name) continue;
       const JsonField gain = policy.required("improvement");
-      if (!gain.is_null()) add_bar(series, gain.number());
+      if (!gain.is_null())
+        add_bar(series, gain.number());
+      else
+        leave_out(fmt::format("{}: illegal", series));
     }
   }
 
@@ -111,7 +136,11 @@ class HeadroomPlot {
     for (std::size_t i = 0; i < engines.array_size(); ++i) {
       const JsonField engine = engines.element(i);
       const JsonField latency = engine.required("latency");
-      if (!latency.is_null()) add_bar(engine.required("engine").string(), 1 - latency.number() / greedy);
+      const std::string& name = engine.required("engine").string();
+      if (!latency.is_null())
+        add_bar(name, 1 - latency.number() / greedy);
+      else
+        leave_out(name + ": no plan");
     }
     add_bar("lower bound", 1 - number_at(task, "lower_bound") / greedy);
   }
@@ -128,12 +157,22 @@ class HeadroomPlot {
     bars.points.push_back({.x = static_cast<double>(category_), .y = 100 * share});
   }
 
+  // Of the task that bars are about.
+  void leave_out(std::string what) {
+    auto place = std::find_if(left_out_.begin(), left_out_.end(),
+                              [&](const LeftOut& bars) { return bars.what == what; });
+    if (place == left_out_.end()) place = left_out_.insert(place, LeftOut{.what = std::move(what)});
+    place->tasks.push_back(plot_.categories[category_]);
+  }
+
   Plot plot_;
   std::size_t category_ = 0;
   std::string source_;
   Sources sources_;
   std::optional<std::string> rules_;
-  bool published_ = false;
+  bool published_ = false;        // bars of them are drawn
+  bool other_published_ = false;  // there are some, of other rules
+  std::vector<LeftOut> left_out_;
   bool unproven_ = false;
 };
 
