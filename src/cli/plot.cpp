@@ -249,10 +249,11 @@ void add_options(CLI::App& app, PlotCommand& command) {
   name_value(
       app.add_option("--x", command.x, "convergence: steps (default) or seconds; lines: the column across"),
       "WHAT");
-  add_choice(app,
-             {"--gap", "TO",
-              "convergence: to the bound of the log (default), or to the best plan in any of the files"},
-             gap_names, command.gap);
+  add_choice(
+      app,
+      {"--gap", "TO",
+       "convergence: bound (default), (plan - bound) / plan, or best of all files, (plan - best) / best"},
+      gap_names, command.gap);
   name_value(
       app.add_option("--rules", command.rules, "headroom: one rule set of the file; default: the first"),
       "RULES");

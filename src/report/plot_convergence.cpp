@@ -16,6 +16,7 @@ namespace fuselage::report {
 namespace {
 
 constexpr double least_gap = 0.01;        // percent; less is drawn at the bottom
+constexpr double least_share = 1e-12;     // a gap of less is rounding: none
 constexpr std::size_t most_points = 600;  // of a curve; of more events, the last of every so many
 constexpr double none = std::numeric_limits<double>::infinity();
 
@@ -32,7 +33,37 @@ struct Log {
   std::vector<Event> events = {};        // of a graph in order of time
 };
 
+constexpr std::string_view expected =
+    "a log of 'fuselage search --log', or a CSV with the columns engine, steps, gap_percent, ms";
+
+// What a first line that is no object of its own belongs to, for messages: a document over many lines.
+void refuse_document(const PlotInput& file) {
+  Json document;
+  try {
+    document = parse_json(file.text, file.source);
+  } catch (const Error&) {
+    return;  // then what is wrong with the line says more
+  }
+  fail("{}: {}; expected {}", file.source, contents_of(document), expected);
+}
+
+// Is it a log at all? What is wrong with one, its reader says.
+void check_log(const PlotInput& file) {
+  const std::string_view text = file.text;
+  const std::string_view from = text.substr(text.find_first_not_of(" \t\r\n"));
+  Json line;
+  try {
+    line = parse_json(from.substr(0, from.find('\n')), file.source);
+  } catch (const Error&) {
+    refuse_document(file);
+    return;
+  }
+  if (!line.is_object() || !(line.contains("incumbent") || line.contains("lower_bound")))
+    fail("{}: the first line {}; expected {}", file.source, contents_of(line), expected);
+}
+
 Log read_log(const PlotInput& file, bool by_seconds) {
+  check_log(file);
   Log log{.name = file.name};
   std::map<std::string, std::size_t> places;
   for (const LogLine& line : read_search_log(file.text, file.source)) {
@@ -103,7 +134,8 @@ void check_incumbents(const Log& log, const std::string& source, const std::map<
 // In percent; infinite while there is no plan.
 double gap_of(const Event& event, const std::optional<double>& best) {
   if (event.incumbent == none) return none;
-  return 100 * (best ? event.incumbent / *best - 1 : search::gap(event.incumbent, event.lower_bound));
+  const double gap = best ? event.incumbent / *best - 1 : search::gap(event.incumbent, event.lower_bound);
+  return gap < least_share ? 0 : 100 * gap;
 }
 
 // What the graphs' gaps are after each event, or, of very many, after the last of every so many.
@@ -151,7 +183,8 @@ double floor_of(const Plot& plot) {
 Plot begin_plot(const ConvergenceOptions& options) {
   return {.title = options.above_best ? "How far above the best plan" : "Gap between plan and bound",
           .x = {.label = options.by_seconds ? "seconds" : "steps (kernels priced)", .log = true},
-          .y = {.label = options.above_best ? "above the best plan found, %" : "gap to the proven bound, %",
+          .y = {.label = options.above_best ? "above the best plan: (plan - best) / best, %"
+                                            : "gap to the bound: (plan - bound) / plan, %",
                 .log = true,
                 .floor = least_gap}};
 }
@@ -182,10 +215,11 @@ Plot plot_logs(std::span<const PlotInput> files, const ConvergenceOptions& optio
 }
 
 void add_table(Plot& plot, const PlotInput& file, const ConvergenceOptions& options, bool only_one) {
-  const CsvTable table(file.text, file.source, "engine,steps,gap_percent,ms");
-  const std::size_t engine = table.column("engine");
-  const std::size_t x = table.column(options.by_seconds ? "ms" : "steps");
-  const std::size_t gap = table.column(options.above_best ? "above_best_percent" : "gap_percent");
+  const CsvTable table = read_table(file, "engine,steps,gap_percent,ms", expected);
+  const std::size_t engine = column_of(table, "engine", expected);
+  const std::size_t x = column_of(table, options.by_seconds ? "ms" : "steps", expected);
+  const std::size_t gap =
+      column_of(table, options.above_best ? "above_best_percent" : "gap_percent", expected);
   const auto rules = table.find("rules");
   for (const CsvRow* row : rows_where(table, options.where)) {
     const auto value = optional_number(table, *row, gap);
