@@ -44,6 +44,12 @@ TEST_F(PlotCommand, headroom_bars_say_what_headroom_says) {
   const double best = results.at(3).at("rules").at(1).at("optimum").at("improvement");
   EXPECT_EQ(physical.rows().back().fields[1], "optimum");
   EXPECT_NEAR(physical.number(physical.rows().at(physical.rows().size() - 2), 3), 100 * best, 1e-9);
+  // Published scores are of rules seed: beside another optimum they would be above it.
+  for (const CsvRow& row : physical.rows()) EXPECT_THAT(row.fields[1], Not(HasSubstr("published")));
+  ASSERT_EQ(run("plot headroom h.json --rules physical --out p.svg").exit_code, 0);
+  EXPECT_EQ(
+      Svg(read("p.svg")).note,
+      "Rules physical. Left out: published scores (measured under seed); heuristic: illegal on task4_mixed.");
   EXPECT_THAT(run("plot headroom h.json --rules mlsys --data").err,
               HasSubstr("has no rule set \"mlsys\"; expected --rules to be one of \"seed\", \"physical\""));
 }
@@ -83,6 +89,15 @@ TEST_F(PlotCommand, ranking_metrics_come_from_rank_eval) {
   EXPECT_EQ(table.rows()[0].fields[2], "mine");
   EXPECT_EQ(table.number(table.rows()[0], 3), figures.at("value"));
   EXPECT_EQ(table.number(table.rows()[0], 5), figures.at("high"));
+}
+
+TEST_F(PlotCommand, one_ranker_is_drawn) {
+  write("scores.csv", "group,cost,score\na,10,3\na,12,2\na,15,1\nb,1,2\nb,2,1\n");
+  ASSERT_EQ(shell("\"$FUSELAGE\" rank-eval scores.csv --json > rank.json").exit_code, 0);
+  const Finished drawn = run("plot ranking rank.json --out r.svg");
+  ASSERT_EQ(drawn.exit_code, 0) << drawn.err;
+  EXPECT_TRUE(Svg(read("r.svg")).has_text("score"));
+  EXPECT_FALSE(Svg(read("r.svg")).has_text("rank"));
 }
 
 TEST_F(PlotCommand, hostile_names_run_nothing) {
@@ -154,6 +169,9 @@ TEST_F(PlotCommand, bad_usage_is_refused) {
   const Finished help = run("plot --help");
   EXPECT_EQ(help.exit_code, 0);
   EXPECT_THAT(help.out, HasSubstr("fuselage plot lines scaling.csv"));
+  // As the axes say.
+  EXPECT_THAT(help.out, HasSubstr("(plan - bound) / plan"));
+  EXPECT_THAT(help.out, HasSubstr("(plan - best) / best"));
 }
 
 // The pictures beside the tables are what the commands in their README.md draw, to the byte with the gnuplot

@@ -2,10 +2,12 @@
 // other, or can't be compared, is refused with its place.
 #include "fuselage/report/plot_kinds.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <array>
 #include <string>
+#include <vector>
 
 #include "error_of.h"
 #include "fuselage/report/gnuplot.h"
@@ -16,6 +18,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Not;
 
 Svg drawn(const Plot& plot) {
   return Svg(plot_svg(plot, {}));
@@ -59,11 +62,27 @@ TEST(PlotConvergence, gaps_to_the_best_know_all_files) {
   EXPECT_EQ(plot_data(convergence_plot(files, {.above_best = true})),
             "panel,series,x,y,low,high\n"
             ",a,0,19.999999999999996,,\n,a,8,10.000000000000009,,\n,b,4,0,,\n");
+  EXPECT_EQ(convergence_plot(files, {.above_best = true}).y.label,
+            "above the best plan: (plan - best) / best, %");
+  EXPECT_EQ(convergence_plot(files, {}).y.label, "gap to the bound: (plan - bound) / plan, %");
   const Svg svg = drawn(convergence_plot(files, {.above_best = true}));
   // No gap is drawn where the tick says so, and step 0 likewise.
   EXPECT_TRUE(svg.has_text("\u2264 0.01"));
   EXPECT_TRUE(svg.has_text("\u2264 1"));
   EXPECT_THAT(svg.note, HasSubstr("g"));
+}
+
+TEST(PlotConvergence, a_gap_of_rounding_is_none) {
+  const auto data = [](double bound) {
+    const std::string line = fmt::format(
+        R"({{"graph":"g","seconds":0,"steps":1,"engine":"e","incumbent":1000,"lower_bound":{:.17g}}})",
+        bound);
+    const std::array<PlotInput, 1> files = {{{"a.jsonl", "a", line}}};
+    return plot_data(convergence_plot(files, {}));
+  };
+  EXPECT_THAT(data(1000 * (1 - 2e-16)), HasSubstr(",a,1,0,,\n"));
+  EXPECT_THAT(data(1000 * (1 - 9e-13)), HasSubstr(",a,1,0,,\n"));
+  EXPECT_THAT(data(1000 * (1 - 2e-12)), Not(HasSubstr(",a,1,0,,\n")));
 }
 
 TEST(PlotConvergence, curves_over_different_graphs_are_refused) {
@@ -186,9 +205,106 @@ TEST(PlotRanking, two_figures_of_one_place_are_refused) {
   const std::string ranker = R"({"ranker":"a","figures":{"tau":{"value":1,"low":1,"high":1}}})";
   const std::array<PlotInput, 1> json = {
       {{.source = "r.json", .name = "r", .text = "{\"rankers\":[" + ranker + "," + ranker + "]}"}}};
-  EXPECT_THAT(error_of([&] { ranking_plot(json, {.metrics = {"tau"}}); }),
-              testing::StartsWith(
-                  "r.json: rankers[1]: \"tau\", \"r\", \"a\" is drawn already, from r.json: rankers[0]"));
+  EXPECT_THAT(
+      error_of([&] { ranking_plot(json, {.metrics = {"tau"}}); }),
+      testing::StartsWith("r.json: rankers[1]: \"tau\", \"a\" is drawn already, from r.json: rankers[0]"));
+}
+
+// Of `rank-eval --json`.
+PlotInput one_ranker(const std::string& name) {
+  std::string figures;
+  for (const char* metric : {"pairwise", "tau", "top_1", "top_5", "regret", "ndcg_5"})
+    figures += fmt::format(R"({}"{}":{{"value":1,"low":1,"high":1}})", figures.empty() ? "" : ",", metric);
+  return {.source = name + ".json",
+          .name = name,
+          .text = R"({"rankers":[{"ranker":"score","figures":{)" + figures + "}}]}"};
+}
+
+TEST(PlotRanking, one_ranker_has_room_in_any_number_of_drawings) {
+  const std::array<PlotInput, 1> file = {one_ranker("r")};
+  std::vector<std::string> metrics;
+  for (const char* metric : {"pairwise", "tau", "top_1", "top_5", "regret", "ndcg_5"}) {
+    metrics.emplace_back(metric);
+    const Plot plot = ranking_plot(file, {.metrics = metrics});
+    EXPECT_EQ(drawn(plot).curves.size(), metrics.size());
+    EXPECT_THAT(error_of([&] { plot_svg(plot, {.height = 90}); }),
+                testing::ContainsRegex("a plot of 800 by 90 pixels .*; expected --height to be at least"));
+  }
+  EXPECT_TRUE(drawn(ranking_plot(file, {.metrics = {"regret"}})).has_text("regret, % (lower is better)"));
+}
+
+TEST(PlotRanking, the_height_that_is_asked_for_is_enough) {
+  const std::array<PlotInput, 1> file = {one_ranker("r")};
+  const Plot plot = ranking_plot(file, {});
+  const std::string refusal = error_of([&] { plot_svg(plot, {.height = 90}); });
+  const int least = std::stoi(refusal.substr(refusal.rfind(' ')));
+  EXPECT_NE(error_of([&] { plot_svg(plot, {.height = least - 1}); }), "no error");
+  EXPECT_EQ(error_of([&] { plot_svg(plot, {.height = least}); }), "no error");
+}
+
+TEST(PlotRanking, only_several_files_are_named) {
+  const std::array<PlotInput, 1> one = {one_ranker("r")};
+  EXPECT_EQ(plot_data(ranking_plot(one, {})), "panel,series,category,y,low,high\n,,score,1,1,1\n");
+  EXPECT_FALSE(drawn(ranking_plot(one, {})).has_text("r"));
+  const std::array<PlotInput, 2> two = {one_ranker("r"), one_ranker("s")};
+  EXPECT_TRUE(drawn(ranking_plot(two, {})).has_text("r"));
+}
+
+// What a file is that some kind can't draw, and who writes one that it can.
+TEST(PlotKinds, another_kind_of_file_is_refused_with_what_is_in_it) {
+  const auto file = [](const char* source, const std::string& text) {
+    return std::array<PlotInput, 1>{{{.source = source, .name = "f", .text = text}}};
+  };
+  const auto headroom =
+      file("h.json", "{\n \"budget\": {},\n \"results\": [{\"name\": \"g\", \"rules\": []}]\n}\n");
+  const auto table = file("x.csv", "a,b,c,d,e,f,g,h,i,j,k,l,m,n\n1,2,3,4,5,6,7,8,9,10,11,12,13,14\n");
+  const char* first_dozen = R"("a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l" and 2 more)";
+  EXPECT_EQ(
+      error_of([&] { convergence_plot(headroom, {}); }),
+      "h.json: is JSON with the fields \"budget\", \"results\"; expected a log of 'fuselage search --log', "
+      "or a CSV with the columns engine, steps, gap_percent, ms");
+  EXPECT_EQ(error_of([&] { convergence_plot(file("g.jsonl", "{\"nodes\": []}\n{\"nodes\": []}\n"), {}); }),
+            "g.jsonl: the first line is JSON with the fields \"nodes\"; expected a log of 'fuselage search "
+            "--log', or a CSV with the columns engine, steps, gap_percent, ms");
+  EXPECT_THAT(error_of([&] { convergence_plot(file("t.jsonl", "{\"graph\": \n"), {}); }),
+              HasSubstr("t.jsonl: line 1"));
+  EXPECT_THAT(
+      error_of([&] { convergence_plot(table, {}); }),
+      testing::AllOf(HasSubstr("no column \"engine\""), HasSubstr("search --log"), HasSubstr(first_dozen)));
+  EXPECT_EQ(error_of([&] { lines_plot(table, {.x = "a", .y = {"foo"}}); }),
+            std::string("x.csv: line 1: there is no column \"foo\"; expected one of ") + first_dozen);
+  EXPECT_THAT(error_of([&] {
+                lines_plot(table, {.x = "a", .y = {"b"}, .where = {{"foo", "1"}}});
+              }),
+              HasSubstr(first_dozen));
+  EXPECT_THAT(error_of([&] { lines_plot(headroom, {.x = "a", .y = {"b"}}); }),
+              HasSubstr("h.json: is JSON and no CSV; expected a CSV"));
+  EXPECT_EQ(error_of([&] { pareto_plot(headroom); }),
+            "h.json: results[0]: has no field points; expected what 'fuselage search --pareto traffic "
+            "--json' writes");
+  EXPECT_THAT(error_of([&] { pareto_plot(table); }), HasSubstr("x.csv: is no JSON, it begins with \"a,b,c,"));
+  EXPECT_THAT(error_of([&] { budget_plot(table, {}); }),
+              testing::AllOf(HasSubstr("experiments/budget"), HasSubstr(first_dozen)));
+  EXPECT_THAT(error_of([&] { ranking_plot(table, {}); }),
+              testing::AllOf(HasSubstr("fuselage rank-eval --json"), HasSubstr(first_dozen)));
+  EXPECT_EQ(error_of([&] { ranking_plot(headroom, {}); }),
+            "h.json: rankers: this field is missing; expected what 'fuselage rank-eval --json' or "
+            "experiments/ranking writes; the file is JSON with the fields \"budget\", \"results\"");
+  const std::array<PlotInput, 1> rankers = {one_ranker("r")};
+  EXPECT_THAT(error_of([&] { headroom_plot(rankers, {}); }),
+              testing::AllOf(HasSubstr("'fuselage headroom --json'"), HasSubstr("\"rankers\"")));
+}
+
+TEST(PlotHeadroom, what_is_left_out_is_in_the_note) {
+  const auto task = [](int number) {
+    return fmt::format(R"({{"name":"g{}","rules":"mlsys","error":null,"greedy_latency":4,"lower_bound":1,)"
+                       R"("engines":[{{"engine":"beam","latency":null}},{{"engine":"lns","latency":2}}]}})",
+                       number);
+  };
+  std::string tasks = task(0);
+  for (int i = 1; i < 5; ++i) tasks += "," + task(i);
+  const std::array<PlotInput, 1> files = {{{"h.json", "h", "{\"results\":[" + tasks + "]}"}}};
+  EXPECT_EQ(headroom_plot(files, {}).note, "Rules mlsys. Left out: beam: no plan on g0, g1, g2 and 2 more.");
 }
 
 TEST(PlotHeadroom, a_task_is_drawn_once) {

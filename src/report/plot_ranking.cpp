@@ -24,7 +24,7 @@ constexpr std::array<Metric, 6> metrics = {{
     {"tau", "Kendall's tau-b"},
     {"top_1", "top-1: best / first choice"},
     {"top_5", "top-5: best / best of the first five"},
-    {"regret", "regret of the first choice, %", 100, true},
+    {"regret", "regret, % (lower is better)", 100, true},
     {"ndcg_5", "NDCG@5"},
 }};
 
@@ -89,8 +89,11 @@ class RankingPlot {
   Sources sources_;
 };
 
-void add_json(RankingPlot& plot, const PlotInput& file) {
-  const Json json = parse_json(file.text, file.source, {.object_only = true});
+constexpr std::string_view expected = "what 'fuselage rank-eval --json' or experiments/ranking writes";
+
+// A file on its own needs no name: whose figures they are, the rows say.
+void add_json(RankingPlot& plot, const PlotInput& file, bool only_one) {
+  const Json json = read_document(file, "rankers", expected);
   const JsonField document(json, file.source);
   const JsonField rankers = document.required("rankers");
   for (std::size_t r = 0; r < rankers.array_size(); ++r) {
@@ -103,7 +106,7 @@ void add_json(RankingPlot& plot, const PlotInput& file) {
       const JsonField low = figure.required("low");
       const JsonField high = figure.required("high");
       plot.add({.metric = m,
-                .curve = file.name,
+                .curve = only_one ? std::string() : file.name,
                 .ranker = name,
                 .mean = value.number(),
                 .low = low.number(),
@@ -114,22 +117,23 @@ void add_json(RankingPlot& plot, const PlotInput& file) {
 }
 
 void add_table(RankingPlot& plot, const PlotInput& file, std::vector<Condition> where, bool only_one) {
-  const CsvTable table(file.text, file.source, "set,ranker,metric,mean,low,high");
+  const CsvTable table = read_table(file, "set,ranker,metric,mean,low,high", expected);
   const bool says_schedules =
       std::any_of(where.begin(), where.end(), [](const Condition& c) { return c.column == "schedules"; });
   if (table.find("schedules") && !says_schedules) where.push_back({.column = "schedules", .value = "all"});
-  const std::size_t ranker = table.column("ranker");
-  const std::size_t metric = table.column("metric");
-  const std::array<std::size_t, 3> figures = {table.column("mean"), table.column("low"),
-                                              table.column("high")};
+  const std::size_t ranker = column_of(table, "ranker", expected);
+  const std::size_t metric = column_of(table, "metric", expected);
+  const std::array<std::size_t, 3> figures = {column_of(table, "mean", expected),
+                                              column_of(table, "low", expected),
+                                              column_of(table, "high", expected)};
   const auto set = table.find("set");
   const std::vector<Metric>& wanted = plot.wanted;
   for (const CsvRow* row : rows_where(table, where)) {
     const auto found = std::find_if(wanted.begin(), wanted.end(),
                                     [&](const Metric& m) { return m.name == row->fields[metric]; });
     if (found == wanted.end()) continue;
-    std::string name = set ? row->fields[*set] : file.name;
-    if (set && !only_one) name += ", " + file.name;
+    std::string name = set ? row->fields[*set] : std::string();
+    if (!only_one) name += (set ? ", " : "") + file.name;
     plot.add({.metric = static_cast<std::size_t>(found - wanted.begin()),
               .curve = std::move(name),
               .ranker = row->fields[ranker],
@@ -168,7 +172,7 @@ Plot ranking_plot(std::span<const PlotInput> files, const RankingOptions& option
   RankingPlot ranking(metrics_of(options.metrics));
   for (const PlotInput& file : files) {
     if (is_json(file.text))
-      add_json(ranking, file);
+      add_json(ranking, file, files.size() == 1);
     else
       add_table(ranking, file, options.where, files.size() == 1);
   }
