@@ -47,19 +47,26 @@ TEST(ReportPlots, HaveTheFiguresOfTheKernels) {
         EXPECT_EQ(computes.low, launched);
         EXPECT_EQ(computes.high, launched + kernel.compute);
       }
-      if (kernel.memory > 0 && launched + kernel.memory > launched)
+      if (kernel.memory > 0 && launched + kernel.memory > launched) {
         EXPECT_EQ(point_of(series(timeline, "transfers"), k).high, launched + kernel.memory);
+      }
       EXPECT_EQ(series(memory, "working set").points[k].x, kernel.start);
       EXPECT_EQ(series(memory, "working set").points[k].y, static_cast<double>(kernel.working_set));
       EXPECT_EQ(series(memory, "tensors that stay").points[k].y, static_cast<double>(kernel.held_size));
       const PlotPoint& place = point_of(series(roofline, "kernels"), k);
-      if (kernel.latency > 0) EXPECT_EQ(place.y, kernel.compute / kernel.latency);
+      if (kernel.latency > 0) {
+        EXPECT_EQ(place.y, kernel.compute / kernel.latency);
+      }
       const double moved = kernel.loaded + kernel.stored;
-      if (moved > 0 && kernel.compute > 0) EXPECT_EQ(place.x, kernel.compute / moved);
+      if (moved > 0 && kernel.compute > 0) {
+        EXPECT_EQ(place.x, kernel.compute / moved);
+      }
       moved_nothing += moved == 0;
       // No kernel is above the roof.
       const double bandwidth = workload.hardware.slow_mem_bandwidth;
-      if (bandwidth > 0 && moved > 0) EXPECT_LE(place.y, std::min(1.0, bandwidth * place.x) * (1 + 1e-9));
+      if (bandwidth > 0 && moved > 0) {
+        EXPECT_LE(place.y, std::min(1.0, bandwidth * place.x) * (1 + 1e-9));
+      }
     }
   }
   EXPECT_GT(moved_nothing, 3);
