@@ -155,8 +155,13 @@ TEST_F(Report, survives_names_and_places_that_are_odd) {
   EXPECT_EQ(run("report plans/task4_mixed.json plans/task4_mixed.json --out p.html").exit_code, 0);
   const json plans = data_of("p.html")["graphs"][0]["plans"];
   EXPECT_NE(plans[0]["label"], plans[1]["label"]);
-  EXPECT_EQ(run("export plans/task4_mixed.json --format csv --out /dev/null").exit_code, 0);
-  EXPECT_TRUE(std::filesystem::is_character_file("/dev/null"));
+  // What is no file is written to, not replaced.
+  EXPECT_EQ(shell("mkfifo pipe; cat pipe > got & \"$FUSELAGE\" export plans/task4_mixed.json --format csv "
+                  "--out pipe; wait")
+                .exit_code,
+            0);
+  EXPECT_TRUE(std::filesystem::is_fifo(path("pipe")));
+  EXPECT_EQ(read("got"), run("export plans/task4_mixed.json --format csv").out);
   expect_refused("export plans/task4_mixed.json --format json --out plans/../plans/task4_mixed.json",
                  "--out: ");
   expect_refused("report plans/task4_mixed.json --log log.jsonl --out log.jsonl",

@@ -27,13 +27,15 @@ struct Job {
   const Subject* subject = nullptr;
   const Schedule* plan = nullptr;
   bool overview = false;
+  DrawnGraph graph = {};
   std::optional<Layout> layout = {};
   std::string note = {};
 };
 
 void draw(Job& job, const PageOptions& options) {
   const char* what = job.overview ? "the drawing of its kernels" : "the drawing of its ops";
-  const DrawnGraph graph = drawn_graph(*job.subject, *job.plan);
+  job.graph = drawn_graph(*job.subject, *job.plan);
+  const DrawnGraph& graph = job.graph;
   const std::size_t kernels = job.plan->kernels.size();
   const LayoutSize size =
       job.overview
@@ -74,7 +76,7 @@ ordered_json boxes_json(const std::vector<Box>& boxes, const About& about) {
 
 ordered_json drawing_json(const Job& job) {
   if (!job.layout) return nullptr;
-  const DrawnGraph graph = drawn_graph(*job.subject, *job.plan);
+  const DrawnGraph& graph = job.graph;
   ordered_json json = {{"width", job.layout->width}, {"height", job.layout->height}};
   json["nodes"] = boxes_json(job.layout->nodes, [&](std::size_t i) {
     return ordered_json{{"op", graph.nodes[i].op}, {"kernel", graph.nodes[i].kernel}};
@@ -100,7 +102,7 @@ ordered_json overview_json(const Job& job) {
   ordered_json json = {{"width", job.layout->width}, {"height", job.layout->height}};
   json["nodes"] = boxes_json(job.layout->nodes, [](std::size_t i) { return ordered_json{{"kernel", i}}; });
   json["edges"] = ordered_json::array();
-  const auto edges = kernel_edges(drawn_graph(*job.subject, *job.plan));
+  const auto edges = kernel_edges(job.graph);
   for (std::size_t i = 0; i < edges.size(); ++i)
     json["edges"].push_back(
         {{"from", edges[i].first}, {"to", edges[i].second}, {"path", job.layout->edges[i]}});
