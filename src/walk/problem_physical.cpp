@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <tuple>
+#include <unordered_set>
 
 #include "frontier.h"
 #include "fuselage/walk/problem.h"
@@ -20,6 +21,21 @@ constexpr std::size_t most_choices = 10;
 // nodes have more.
 constexpr int most_groups = 1024;
 constexpr std::size_t most_kernels = 1 << 15;
+
+// Keeps the first of each, in order.
+void drop_repeats(IdList& ids) {
+  constexpr std::size_t few = 32;
+  auto kept = ids.begin();
+  if (ids.size() <= few) {
+    for (auto at = ids.begin(); at != ids.end(); ++at)
+      if (std::find(ids.begin(), kept, *at) == kept) *kept++ = *at;
+  } else {
+    std::unordered_set<NodeId> seen;
+    for (auto at = ids.begin(); at != ids.end(); ++at)
+      if (seen.insert(*at).second) *kept++ = *at;
+  }
+  ids.erase(kept, ids.end());
+}
 
 }  // namespace
 
@@ -39,13 +55,14 @@ Group make_group(const Graph& graph, const RunTable& runs, IdList positions) {
   for (int at : group.positions) {
     const NodeId v = graph.order()[static_cast<std::size_t>(at)];
     for (NodeId x : graph.inputs(v))
-      if (!group.has(graph.position(x)) && !holds(group.inputs, x)) group.inputs.push_back(x);
+      if (!group.has(graph.position(x))) group.inputs.push_back(x);
     const auto consumers = graph.consumers(v);
     const bool outside = std::any_of(consumers.begin(), consumers.end(),
                                      [&](NodeId c) { return !group.has(graph.position(c)); });
     if (consumers.empty() || outside) group.outputs.push_back(v);
     for (std::size_t t = 0; t < tiles.size(); ++t) group.cycles[t] += runs.cycles(v)[t];
   }
+  drop_repeats(group.inputs);
   return group;
 }
 
