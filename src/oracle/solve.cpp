@@ -12,6 +12,7 @@
 #include "fuselage/search/beam.h"
 #include "fuselage/search/local.h"
 #include "fuselage/search/portfolio.h"
+#include "fuselage/walk/bare_schedule.h"
 #include "fuselage/walk/baseline.h"
 #include "guided.h"
 #include "run_engine.h"
@@ -119,18 +120,21 @@ Incumbent incumbent_of(const walk::WalkProblem& problem, const walk::Plan& plan)
   return incumbent;
 }
 
-// The baseline that a search starts from, whichever is cheaper; none if both get stuck. None either in a
-// restricted space, which it may lie outside of.
-Incumbent start_plan(const walk::WalkProblem& problem, const Baselines& baselines,
-                     const SolveOptions& options) {
+// The baseline that a search starts from, whichever is cheaper. Where both get stuck, and in a restricted
+// space, which they may lie outside of: under `physical` in fixed order the best plan that retains nothing.
+Incumbent start_plan(const walk::WalkProblem& problem, const Baselines& baselines, const Workload& workload,
+                     const walk::RunTable& runs, const SolveOptions& options) {
   Incumbent start;
-  if (is_restricted(options)) return start;
-  for (const auto* plan : {&baselines.greedy, &baselines.naive}) {
-    if (!*plan) continue;
-    Incumbent incumbent = incumbent_of(problem, **plan);
-    if (incumbent.cost < start.cost) start = std::move(incumbent);
-  }
-  return start;
+  if (!is_restricted(options))
+    for (const auto* plan : {&baselines.greedy, &baselines.naive}) {
+      if (!*plan) continue;
+      Incumbent incumbent = incumbent_of(problem, **plan);
+      if (incumbent.cost < start.cost) start = std::move(incumbent);
+    }
+  if (start.found() || options.rules != Rules::physical || options.order != walk::Order::fixed) return start;
+  const walk::ProblemOptions space = space_of(options);
+  const auto bare = walk::bare_schedule({workload.graph, workload.hardware, runs, space, problem});
+  return bare ? incumbent_of(problem, problem.plan_of(*bare)) : start;
 }
 
 // Local improvement alone has no end of its own: it gives up after so many restarts without a better plan.
@@ -164,8 +168,13 @@ Outcome find_plan(const walk::WalkProblem& problem, const walk::RunTable& runs, 
                                problem.initial(), start)
           .run();
     }
-    default:
-      return run_engine(problem, options);
+    default: {
+      if (options.order == walk::Order::free) return run_engine(problem, options, start);
+      Outcome outcome = run_engine(problem, options);
+      // All that a narrow search keeps may be dead ends.
+      if (!outcome.found) fall_back(outcome, start, search::Proof::none);
+      return outcome;
+    }
   }
 }
 
@@ -188,6 +197,36 @@ void settle(Solution& solution, const walk::WalkProblem& problem, const Outcome&
   if (outcome.found) solution.plan = problem.plan_of(outcome.plan);
 }
 
+// Every plan of the fixed order is one of the free order: what a search there finds is where one of the free
+// order starts, whatever its engine. It may use half of the budget, and no more steps than these.
+constexpr std::uint64_t most_fixed_steps = 1 << 18;
+
+void find(Solution& solution, const Workload& workload, const walk::RunTable& runs,
+          const Baselines& baselines, const SolveOptions& options);
+
+// Takes what it used off `rest` and notes it in `used`.
+Incumbent start_in_fixed_order(const walk::WalkProblem& problem, const Workload& workload,
+                               const walk::RunTable& runs, const Baselines& baselines, SolveOptions& rest,
+                               Solution& used) {
+  SolveOptions fixed = rest;
+  fixed.order = walk::Order::fixed;
+  fixed.engine = Engine::automatic;
+  fixed.budget.steps = std::min(rest.budget.steps / 2, most_fixed_steps);
+  fixed.budget.wall_seconds /= 2;
+  std::uint64_t steps = 0;
+  search::Monitor forward([&](const search::Event& event) {  // bounds of the fixed order are its own
+    rest.monitor->found(event.engine, event.cost);
+    rest.monitor->worked(event.engine, event.steps - std::exchange(steps, event.steps));
+  });
+  fixed.monitor = rest.monitor ? &forward : nullptr;
+  const Meter clock({});
+  find(used, workload, runs, baselines, fixed);
+  used.seconds = clock.seconds();
+  rest.budget.steps -= std::min(rest.budget.steps, used.steps);
+  rest.budget.wall_seconds -= used.seconds;
+  return used.found ? incumbent_of(problem, used.plan) : Incumbent{};
+}
+
 // `solution.cost` is what the engine claims of its plan.
 void find(Solution& solution, const Workload& workload, const walk::RunTable& runs,
           const Baselines& baselines, const SolveOptions& options) {
@@ -197,24 +236,43 @@ void find(Solution& solution, const Workload& workload, const walk::RunTable& ru
   space.tight_bounds = workload.graph.size() < large_graph;
   const Meter clock({});
   const walk::WalkProblem problem(workload.graph, workload.hardware, runs, space);
-  const bool starts_from_plan = options.engine == Engine::automatic || options.engine == Engine::local;
-  Incumbent start;
-  if (starts_from_plan) start = start_plan(problem, baselines, options);
+  const bool is_free = options.order == walk::Order::free;
+  const bool starts_from_plan =
+      is_free || options.engine == Engine::automatic || options.engine == Engine::local;
+  SolveOptions rest = options;
+  Solution fixed;
+  const Incumbent start = is_free ? start_in_fixed_order(problem, workload, runs, baselines, rest, fixed)
+                                  : start_plan(problem, baselines, workload, runs, options);
   const auto tell = [&](const walk::WalkProblem& about) {
     if (!options.monitor) return;
-    if (start.found()) options.monitor->found("start", start.cost);
+    if (starts_from_plan && start.found()) options.monitor->found("start", start.cost);
     options.monitor->bounded("start", about.bound(about.initial()));
   };
   tell(problem);
-  SolveOptions rest = options;
   const double set_up = seconds_per_node * workload.graph.size();
-  if (space.tight_bounds || options.budget.wall_seconds - clock.seconds() < set_up)
-    return settle(solution, problem, find_plan(problem, runs, workload, rest, start));
-  space.tight_bounds = true;
-  const walk::WalkProblem tight(workload.graph, workload.hardware, runs, space);
-  tell(tight);
-  rest.budget.wall_seconds -= clock.seconds();
-  settle(solution, tight, find_plan(tight, runs, workload, rest, start));
+  if (space.tight_bounds || options.budget.wall_seconds - clock.seconds() < set_up) {
+    settle(solution, problem, find_plan(problem, runs, workload, rest, start));
+  } else {
+    space.tight_bounds = true;
+    const walk::WalkProblem tight(workload.graph, workload.hardware, runs, space);
+    tell(tight);
+    rest.budget.wall_seconds = options.budget.wall_seconds - clock.seconds();
+    settle(solution, tight, find_plan(tight, runs, workload, rest, start));
+  }
+  solution.steps += fixed.steps;
+  solution.states += fixed.states;
+  solution.seconds += fixed.seconds;
+}
+
+// Settled before any search, under the rules physical.
+std::optional<walk::WalkProblem::Infeasible> why_no_schedule(const Workload& workload,
+                                                             const walk::RunTable& runs,
+                                                             const SolveOptions& options) {
+  if (options.rules != Rules::physical) return std::nullopt;
+  walk::ProblemOptions space = space_of(options);
+  space.tight_bounds = false;
+  const walk::WalkProblem problem(workload.graph, workload.hardware, runs, space);
+  return walk::why_no_schedule({workload.graph, workload.hardware, runs, space, problem});
 }
 
 // A guide is trained on one rule set, and its features are of runs of the order.
@@ -267,6 +325,11 @@ Solution solve(const Workload& workload, const SolveOptions& options) {
   Baselines baselines = baselines_of(workload, runs, options.rules);
   solution.greedy_latency = baselines.greedy_latency;
   solution.naive_latency = baselines.naive_latency;
+  solution.infeasible = why_no_schedule(workload, runs, options);
+  if (solution.infeasible) {
+    solution.lower_bound = std::numeric_limits<double>::infinity();
+    return solution;
+  }
   if (options.engine == Engine::greedy || options.engine == Engine::naive) {
     const walk::WalkProblem problem(workload.graph, workload.hardware, runs, space_of(options));
     solution.lower_bound = problem.bound(problem.initial());
