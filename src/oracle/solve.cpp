@@ -180,7 +180,7 @@ Outcome find_plan(const walk::WalkProblem& problem, const walk::RunTable& runs, 
 
 // Tight bounds take a while to set up on large graphs; by then there should be a plan.
 constexpr int large_graph = 1000;
-constexpr double seconds_per_node = 5e-5;
+constexpr double set_up_share = 1.0 / 3;  // of the time that is left
 
 // The engine's answer in the terms of the graph.
 void settle(Solution& solution, const walk::WalkProblem& problem, const Outcome& outcome) {
@@ -202,17 +202,16 @@ void settle(Solution& solution, const walk::WalkProblem& problem, const Outcome&
 constexpr std::uint64_t most_fixed_steps = 1 << 18;
 
 void find(Solution& solution, const Workload& workload, const walk::RunTable& runs,
-          const Baselines& baselines, const SolveOptions& options);
+          const Baselines& baselines, const SolveOptions& options, const Deadline& deadline);
 
 // Takes what it used off `rest` and notes it in `used`.
 Incumbent start_in_fixed_order(const walk::WalkProblem& problem, const Workload& workload,
-                               const walk::RunTable& runs, const Baselines& baselines, SolveOptions& rest,
-                               Solution& used) {
+                               const walk::RunTable& runs, const Baselines& baselines,
+                               const Deadline& deadline, SolveOptions& rest, Solution& used) {
   SolveOptions fixed = rest;
   fixed.order = walk::Order::fixed;
   fixed.engine = Engine::automatic;
   fixed.budget.steps = std::min(rest.budget.steps / 2, most_fixed_steps);
-  fixed.budget.wall_seconds /= 2;
   std::uint64_t steps = 0;
   search::Monitor forward([&](const search::Event& event) {  // bounds of the fixed order are its own
     rest.monitor->found(event.engine, event.cost);
@@ -220,28 +219,27 @@ Incumbent start_in_fixed_order(const walk::WalkProblem& problem, const Workload&
   });
   fixed.monitor = rest.monitor ? &forward : nullptr;
   const Meter clock({});
-  find(used, workload, runs, baselines, fixed);
+  find(used, workload, runs, baselines, fixed, deadline.share(0.5));
   used.seconds = clock.seconds();
   rest.budget.steps -= std::min(rest.budget.steps, used.steps);
-  rest.budget.wall_seconds -= used.seconds;
   return used.found ? incumbent_of(problem, used.plan) : Incumbent{};
 }
 
 // `solution.cost` is what the engine claims of its plan.
 void find(Solution& solution, const Workload& workload, const walk::RunTable& runs,
-          const Baselines& baselines, const SolveOptions& options) {
+          const Baselines& baselines, const SolveOptions& options, const Deadline& deadline) {
   const tbb::global_control threads(tbb::global_control::max_allowed_parallelism,
                                     static_cast<std::size_t>(std::max(1, options.threads)));
   walk::ProblemOptions space = space_of(options);
   space.tight_bounds = workload.graph.size() < large_graph;
-  const Meter clock({});
+  space.set_up = deadline.share(set_up_share);
   const walk::WalkProblem problem(workload.graph, workload.hardware, runs, space);
   const bool is_free = options.order == walk::Order::free;
   const bool starts_from_plan =
       is_free || options.engine == Engine::automatic || options.engine == Engine::local;
   SolveOptions rest = options;
   Solution fixed;
-  const Incumbent start = is_free ? start_in_fixed_order(problem, workload, runs, baselines, rest, fixed)
+  const Incumbent start = is_free ? start_in_fixed_order(problem, workload, runs, baselines, deadline, rest, fixed)
                                   : start_plan(problem, baselines, workload, runs, options);
   const auto tell = [&](const walk::WalkProblem& about) {
     if (!options.monitor) return;
@@ -249,16 +247,16 @@ void find(Solution& solution, const Workload& workload, const walk::RunTable& ru
     options.monitor->bounded("start", about.bound(about.initial()));
   };
   tell(problem);
-  const double set_up = seconds_per_node * workload.graph.size();
-  if (space.tight_bounds || options.budget.wall_seconds - clock.seconds() < set_up) {
-    settle(solution, problem, find_plan(problem, runs, workload, rest, start));
-  } else {
+  std::optional<walk::WalkProblem> tight;
+  if (!space.tight_bounds) {
     space.tight_bounds = true;
-    const walk::WalkProblem tight(workload.graph, workload.hardware, runs, space);
-    tell(tight);
-    rest.budget.wall_seconds = options.budget.wall_seconds - clock.seconds();
-    settle(solution, tight, find_plan(tight, runs, workload, rest, start));
+    space.set_up = deadline.share(set_up_share);
+    tight.emplace(workload.graph, workload.hardware, runs, space);
+    tell(*tight);
   }
+  rest.budget.wall_seconds = deadline.seconds_left();
+  const walk::WalkProblem& searched = tight ? *tight : problem;
+  settle(solution, searched, find_plan(searched, runs, workload, rest, start));
   solution.steps += fixed.steps;
   solution.states += fixed.states;
   solution.seconds += fixed.seconds;
@@ -267,10 +265,12 @@ void find(Solution& solution, const Workload& workload, const walk::RunTable& ru
 // Settled before any search, under the rules physical.
 std::optional<walk::WalkProblem::Infeasible> why_no_schedule(const Workload& workload,
                                                              const walk::RunTable& runs,
-                                                             const SolveOptions& options) {
+                                                             const SolveOptions& options,
+                                                             const Deadline& deadline) {
   if (options.rules != Rules::physical) return std::nullopt;
   walk::ProblemOptions space = space_of(options);
   space.tight_bounds = false;
+  space.set_up = deadline.share(set_up_share);
   const walk::WalkProblem problem(workload.graph, workload.hardware, runs, space);
   return walk::why_no_schedule({workload.graph, workload.hardware, runs, space, problem});
 }
@@ -318,6 +318,7 @@ walk::Plan play(const walk::EpisodeContext& context, Rules rules, std::span<cons
 
 Solution solve(const Workload& workload, const SolveOptions& options) {
   check_guide(options);
+  const Deadline deadline(options.budget);
   Solution solution;
   solution.engine = name(options.engine);
   const walk::RunTable runs(workload.graph, workload.hardware);
@@ -325,13 +326,15 @@ Solution solve(const Workload& workload, const SolveOptions& options) {
   Baselines baselines = baselines_of(workload, runs, options.rules);
   solution.greedy_latency = baselines.greedy_latency;
   solution.naive_latency = baselines.naive_latency;
-  solution.infeasible = why_no_schedule(workload, runs, options);
+  solution.infeasible = why_no_schedule(workload, runs, options, deadline);
   if (solution.infeasible) {
     solution.lower_bound = std::numeric_limits<double>::infinity();
     return solution;
   }
   if (options.engine == Engine::greedy || options.engine == Engine::naive) {
-    const walk::WalkProblem problem(workload.graph, workload.hardware, runs, space_of(options));
+    walk::ProblemOptions space = space_of(options);
+    space.set_up = deadline;
+    const walk::WalkProblem problem(workload.graph, workload.hardware, runs, space);
     solution.lower_bound = problem.bound(problem.initial());
     auto& plan = options.engine == Engine::greedy ? baselines.greedy : baselines.naive;
     if (!plan) return solution;
@@ -340,7 +343,7 @@ Solution solve(const Workload& workload, const SolveOptions& options) {
     reprice(solution, workload, options, std::nullopt);
     return solution;
   }
-  find(solution, workload, runs, baselines, options);
+  find(solution, workload, runs, baselines, options, deadline);
   if (!solution.found) return solution;
   reprice(solution, workload, options, solution.cost);
   const bool proven = solution.proof == search::Proof::optimal;
