@@ -124,6 +124,27 @@ TEST_F(StoreFile, ABoundThatMeetsTheCostIsAProof) {
   EXPECT_EQ(store.find(cheap.key)->proof, Proof::optimal) << "a proof is not lost";
 }
 
+// A version whose bounds were raised to the cost may have stored one that no plan has.
+TEST_F(StoreFile, ABetterPlanTakesABoundDownThatItRefutesByLessThanCounts) {
+  const double dear = 200'000'000'002;
+  const double cheap = 200'000'000'001;
+  Record claimed = priced_record(1, dear, dear);
+  claimed.proof = Proof::optimal;
+  Record better = priced_record(1, cheap, cheap);
+  better.proof = Proof::optimal;
+  Store store(path);
+  EXPECT_EQ(store.offer(claimed), Offer::added);
+  EXPECT_EQ(store.offer(better), Offer::better);
+  EXPECT_EQ(store.find(better.key)->cost, cheap);
+  EXPECT_EQ(store.find(better.key)->lower_bound, cheap) << "a bound above the best plan";
+  EXPECT_EQ(store.find(better.key)->proof, Proof::optimal);
+  EXPECT_EQ(store.offer(claimed), Offer::kept);
+  EXPECT_EQ(store.find(better.key)->lower_bound, cheap);
+  // A record that has both in it.
+  EXPECT_EQ(store.offer(priced_record(2, cheap, dear)), Offer::added);
+  EXPECT_EQ(store.find(priced_record(2, 0).key)->lower_bound, cheap);
+}
+
 TEST_F(StoreFile, BestOfASpaceIsSaidOfItsPlanOnly) {
   Record dear = record_of_tile(32);
   dear.proof = Proof::optimal_in_declared_space;

@@ -34,6 +34,7 @@ std::string bound_cell(const Record& record) {
 }
 
 std::string gap_cell(const Record& record) {
+  if (record.proof == search::Proof::optimal) return "0%";
   return record.lower_bound > 0 || record.cost == 0 ? gap_percent(record.gap()) : "-";
 }
 

@@ -23,7 +23,8 @@ using nlohmann::ordered_json;
 
 constexpr const char* footer =
     R"(Prices each plan anew from the rules alone, with none of the code that finds plans. A plan passes if
-it is legal, costs what it claims within 1e-9 relative, and claims no bound that its own cost refutes.
+it is legal, costs what it claims, and claims no bound that its own cost refutes, both within 1e-9 relative;
+it may claim to be optimal if its bound meets its cost within as much.
 If it has actions, they are played, and have to cost the same. Latencies are in cycles.
 
 Plans of a grid problem are solutions in the contest's JSON; --problem names the problem, --rules and its

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "cli.h"
+#include "fuselage/core/cost.h"
 #include "fuselage/core/error.h"
 #include "fuselage/oracle/grid_solve.h"
 #include "grid_report.h"
@@ -37,10 +38,7 @@ struct Row {
   double lower_bound = 0;  // the highest that an engine proved
   std::string error = {};
 
-  bool proven() const {
-    return std::any_of(solutions.begin(), solutions.end(),
-                       [](const GridSolution& s) { return s.proof == search::Proof::optimal; });
-  }
+  bool proven() const { return meets(lower_bound, best); }
   double naive_latency() const { return scores ? scores->naive_latency : solutions.front().naive_latency; }
 };
 
@@ -90,7 +88,7 @@ std::vector<std::string> cells_of(const Row& row, bool scored) {
   cells.push_back(cycles(row.solutions.front().greedy_latency));
   for (const GridSolution& solution : row.solutions) cells.push_back(cycles(solution.latency));
   cells.push_back(cycles(row.lower_bound));
-  cells.push_back(row.proven() ? "0" : percent(search::gap(row.best, row.lower_bound)));
+  cells.push_back(row.proven() ? "0" : gap_figure(row.best, row.lower_bound, 2));
   if (scored) cells.push_back(row.scores ? fmt::format("{:.3f}", row.scores->score.value_or(0)) : "-");
   return cells;
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "fuselage/core/cost.h"
 #include "fuselage/core/error.h"
 #include "fuselage/core/files.h"
 #include "fuselage/core/json.h"
@@ -16,16 +17,10 @@
 namespace fuselage::cli {
 namespace {
 
-constexpr double tolerance = 1e-9;  // relative
-
-bool is_stated(double stated, double taken) {
-  return std::abs(stated - taken) <= tolerance * std::max(std::abs(stated), std::abs(taken));
-}
-
 std::vector<std::size_t> differing_kernels(const grid::PlanFile& file, const grid::Evaluation& evaluation) {
   std::vector<std::size_t> differing;
   for (std::size_t i = 0; i < std::min(file.latencies.size(), evaluation.kernels.size()); ++i)
-    if (!is_stated(file.latencies[i], evaluation.kernels[i].latency)) differing.push_back(i);
+    if (!agree(file.latencies[i], evaluation.kernels[i].latency)) differing.push_back(i);
   return differing;
 }
 

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "fuselage/core/cost.h"
 #include "units.h"
 
 namespace fuselage::cli {
@@ -28,7 +29,7 @@ std::string proof_words(search::Proof proof, double gap) {
 std::string known_words(double cost, const std::optional<double>& known) {
   if (!known) return "-";
   const double above = (cost - *known) / *known;
-  return percent(std::abs(above) < 1e-9 ? 0.0 : above);
+  return percent(agree(cost, *known) ? 0.0 : above);
 }
 
 std::string_view ended_by(StopReason stop) {

@@ -26,6 +26,9 @@ constexpr const char* footer =
     R"(The search begins with greedy's plan and improves it until it is proven optimal, a budget ends or
 Ctrl-C is pressed; the best plan so far is printed in any case, with its gaps: to greedy
 (improvement), to the best plan ever found for the graph (known), and to a proven lower bound (proof).
+A plan is optimal if a bound on all legal plans meets its cost within 1e-9 relative; the bound that is
+shown is the proven one, never the cost for being close to it. Searches end where nothing cheaper is left,
+to the last digit, if their budget lets them.
 A second Ctrl-C ends at once. Budgets are per graph. A step prices one kernel: with the same seed,
 threads and --steps the answer is the same everywhere. Latencies of walk graphs are in cycles; states
 counts those that the search expanded. On a terminal a log shows what long searches do.

@@ -8,7 +8,6 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "fuselage/search/outcome.h"
 #include "units.h"
 
 namespace fuselage::cli {
@@ -22,7 +21,7 @@ std::string line_of(const search::Event& event) {
   const bool found = std::isfinite(event.cost);
   return fmt::format(row, fmt::format("{:.2f} s", event.seconds), grouped(event.steps), event.engine,
                      found ? cycles(event.cost) : "-", cycles(event.lower_bound),
-                     found ? fmt::format("{:.3f}", 100 * search::gap(event.cost, event.lower_bound)) : "-");
+                     found ? gap_figure(event.cost, event.lower_bound, 3) : "-");
 }
 
 }  // namespace

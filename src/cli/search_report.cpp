@@ -71,7 +71,8 @@ std::string open_line(const Answer& answer) {
 }
 
 bool is_open(const Answer& answer) {
-  return answer.solution && answer.solution->found && answer.solution->stop != StopReason::exhausted;
+  return answer.solution && answer.solution->found && answer.solution->stop != StopReason::exhausted &&
+         answer.solution->proof != search::Proof::optimal;
 }
 
 ordered_json infeasible_json(const Solution& solution) {

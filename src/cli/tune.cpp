@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "cli.h"
+#include "fuselage/core/cost.h"
 #include "fuselage/core/error.h"
 #include "fuselage/core/files.h"
 #include "fuselage/core/json.h"
@@ -146,7 +147,7 @@ walk::PlanFile plan_file(const Workload& workload, const TuneAnswer& answer) {
       oracle::simulate(workload.graph, workload.hardware, plan, {.rules = walk::Rules::seed_honest}).latency;
   file.greedy_latency = answer.greedy;
   file.lower_bound = answer.lower_bound;
-  if (answer.is_proven && file.latency <= *answer.lower_bound * (1 + 1e-12))
+  if (answer.lower_bound && meets(*answer.lower_bound, file.latency))
     file.proof = search::name(search::Proof::optimal);
   file.actions = walk::actions_of(plan);
   return file;

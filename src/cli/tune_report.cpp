@@ -4,6 +4,7 @@
 
 #include <limits>
 
+#include "fuselage/core/cost.h"
 #include "report_cells.h"
 #include "table.h"
 #include "units.h"
@@ -48,7 +49,9 @@ std::string latency_cell(const std::optional<double>& latency, bool external) {
 std::string gap_cell(const TuneAnswer& answer) {
   if (!answer.found() || !answer.lower_bound) return "-";
   const double gap = answer.latency() / *answer.lower_bound - 1;
-  return gap < 1e-9 ? "optimal" : fmt::format("{}{}", answer.is_proven ? "" : "< ", gap_percent(gap));
+  return meets(*answer.lower_bound, answer.latency())
+             ? "optimal"
+             : fmt::format("{}{}", answer.is_proven ? "" : "< ", gap_percent(gap));
 }
 
 std::vector<std::string> row_of(const TuneAnswer& answer, bool external) {

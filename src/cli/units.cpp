@@ -2,6 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
+#include "fuselage/core/cost.h"
+#include "fuselage/search/outcome.h"
+
 namespace fuselage::cli {
 std::string cycles(const std::optional<double>& value) {
   return value ? cycles(*value) : "-";
@@ -22,6 +27,13 @@ std::string decimal(const std::optional<double>& value) {
 std::string gap_percent(double fraction) {
   const double share = 100 * fraction;
   return share >= 1 ? fmt::format("{:.1f}%", share) : fmt::format("{:.2g}%", share);
+}
+
+std::string gap_figure(double cost, double lower_bound, int decimals) {
+  const double gap = meets(lower_bound, cost) ? 0 : search::gap(cost, lower_bound);
+  const std::string text = fmt::format("{:.{}f}", 100 * gap, decimals);
+  const bool reads_as_none = text.find_first_not_of("0.") == std::string::npos;
+  return gap > 0 && reads_as_none ? fmt::format("<{:.{}f}", std::pow(10.0, -decimals), decimals) : text;
 }
 
 std::string duration(double seconds) {

@@ -17,6 +17,9 @@ std::string decimal(double value);                        // a score or reward, 
 std::string decimal(const std::optional<double>& value);  // "-" for none
 // How far from proven: a fraction in percent, never rounded to nothing. "3.2%", "0.0041%".
 std::string gap_percent(double fraction);
+// The same without the sign and with so many decimals, for columns: "3.217", "<0.001", and "0.000" only where
+// the bound meets the cost.
+std::string gap_figure(double cost, double lower_bound, int decimals);
 std::string duration(double seconds);  // "0.4 ms", "12.31 s"
 
 }  // namespace fuselage::cli

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "fuselage/core/cost.h"
 #include "kernel_pricing.h"
 
 namespace fuselage::grid {
@@ -40,6 +41,8 @@ class GranularitySearch {
   }
 
  private:
+  static constexpr std::size_t terms = 64;  // of a latency: classes of tiles
+
   // Lengths of a k-step, the longest first: about as many k-steps as limits ask for, and more.
   std::vector<std::int64_t> steps() const {
     if (!shape_.has_matmul()) return {1};
@@ -75,7 +78,7 @@ class GranularitySearch {
       pricing_.choose(parts(fewest_rows_, fewest_columns_, shape_.has_matmul() ? longest : 1));
       least_ = std::max(pricing_.compute(), pricing_.least_traffic() / machine_.bandwidth);
     }
-    return best_.cost.latency <= least_ * (1 + 1e-12);
+    return least_ >= unbeatable_from(best_.cost.latency, terms);
   }
 
   // False: neither this nor any larger number of columns can pay.

@@ -194,8 +194,7 @@ State GridProblem::apply(const State& s, const Kernel& k) const {
 
 double GridProblem::bound(const State& s) const {
   if (s.progress == horizon_) return 0;
-  return std::max({0.0, s.compute * (1 - 1e-12), s.charges * (1 - 1e-12),
-                   s.traffic / instance_->machine().bandwidth * (1 - 1e-12)});
+  return std::max({0.0, s.compute, s.charges, s.traffic / instance_->machine().bandwidth});
 }
 
 // Neither an op nor what it made is left to be done: that never changes again.

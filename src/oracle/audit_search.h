@@ -11,12 +11,13 @@
 #include <limits>
 #include <vector>
 
+#include "fuselage/core/cost.h"
 #include "fuselage/oracle/audit.h"
 #include "fuselage/search/split_mix.h"
 
 namespace fuselage::oracle::audit {
 
-inline constexpr double rounding = 1e-9;  // relative: less is no gain
+inline constexpr double rounding = same_cost;  // relative: less is no gain
 inline constexpr double never = -std::numeric_limits<double>::infinity();
 
 inline bool is_less(double a, double b) {

@@ -2,20 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cmath>
-
+#include "fuselage/core/cost.h"
 #include "fuselage/core/json.h"
 #include "fuselage/walk/episode.h"
 
 namespace fuselage::oracle {
 namespace {
-
-constexpr double tolerance = 1e-9;  // relative
-
-bool equal_cycles(double a, double b) {
-  return std::abs(a - b) <= tolerance * std::max(std::abs(a), std::abs(b));
-}
 
 // Cycles of the episode that the file's actions play.
 double played_latency(const walk::PlanFile& plan) {
@@ -30,17 +22,17 @@ double played_latency(const walk::PlanFile& plan) {
 std::string false_claim(const walk::PlanFile& plan, const Simulation& simulation) {
   if (const auto& fault = simulation.fault)
     return fmt::format("illegal, {}: {}", name(fault->code), fault->message);
-  if (!equal_cycles(plan.latency, simulation.latency))
+  if (!agree(plan.latency, simulation.latency))
     return fmt::format("latency: the file claims {}, the kernels take {} cycles", json_number(plan.latency),
                        json_number(simulation.latency));
-  if (plan.lower_bound && *plan.lower_bound > plan.latency && !equal_cycles(*plan.lower_bound, plan.latency))
+  if (plan.lower_bound && *plan.lower_bound > plan.latency && !agree(*plan.lower_bound, plan.latency))
     return fmt::format("lower_bound: the file claims {}, but the plan takes only {} cycles",
                        json_number(*plan.lower_bound), json_number(simulation.latency));
-  if (plan.proof == "optimal" && !(plan.lower_bound && equal_cycles(*plan.lower_bound, plan.latency)))
+  if (plan.proof == "optimal" && !(plan.lower_bound && agree(*plan.lower_bound, plan.latency)))
     return "proof: the file claims \"optimal\" without a lower_bound equal to its latency";
   if (plan.actions.empty()) return {};
   const double played = played_latency(plan);
-  if (equal_cycles(played, plan.latency)) return {};
+  if (agree(played, plan.latency)) return {};
   return fmt::format("actions: they take {}, the kernels {} cycles", json_number(played),
                      json_number(simulation.latency));
 }

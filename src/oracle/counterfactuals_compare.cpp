@@ -4,6 +4,7 @@
 #include <limits>
 #include <set>
 
+#include "fuselage/core/cost.h"
 #include "fuselage/core/json.h"
 
 namespace fuselage::oracle {
@@ -13,7 +14,6 @@ using walk::Action;
 using walk::Episode;
 
 // Values are sums in different orders; cycles that differ by less are equal.
-constexpr double tolerance = 1e-9;
 
 bool contains(const std::vector<Action>& actions, const Action& action) {
   return std::find(actions.begin(), actions.end(), action) != actions.end();
@@ -45,7 +45,7 @@ std::optional<CounterfactualWorld> seen_from(const Side& side, const std::vector
     most = std::max(most, world.q.back());
     world.refuses = world.refuses && !is_as_said(after);
   }
-  const auto lost = [&](double q) { return q > world.value * (1 + tolerance) ? q - world.value : 0; };
+  const auto lost = [&](double q) { return !meets(world.value, q) ? q - world.value : 0; };
   world.loss = lost(least);
   world.worst_loss = lost(most);
   return world;
@@ -101,7 +101,7 @@ std::optional<JudgedState> judge(JudgedWorkload& workload, const Episode& episod
   JudgedState result{.value = least};
   for (const ActionValue& one : labels.actions) {
     result.canonical.push_back(one.action);
-    if (one.value.cycles <= least * (1 + tolerance)) result.optimal.push_back(one.action);
+    if (meets(least, one.value.cycles)) result.optimal.push_back(one.action);
   }
   return result;
 }

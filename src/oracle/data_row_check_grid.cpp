@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "data_row_check.h"
+#include "fuselage/core/cost.h"
 #include "fuselage/core/error.h"
 #include "fuselage/grid/episode.h"
 #include "fuselage/grid/evaluate.h"
@@ -17,7 +18,7 @@ namespace {
 
 using grid::Kernel;
 
-constexpr double tolerance = 1e-9;  // relative
+constexpr double tolerance = same_cost;  // relative
 
 bool same(double a, double b) {
   return std::abs(a - b) <= tolerance * std::max(std::abs(a), std::abs(b));

@@ -3,6 +3,7 @@
 #include <span>
 
 #include "data_row_check.h"
+#include "fuselage/core/cost.h"
 #include "fuselage/core/error.h"
 #include "fuselage/graph/graph_json.h"
 #include "fuselage/oracle/graph_values.h"
@@ -16,7 +17,7 @@ namespace {
 using walk::Action;
 using walk::Episode;
 
-constexpr double tolerance = 1e-9;  // relative
+constexpr double tolerance = same_cost;  // relative
 
 bool same(double a, double b) {
   return std::abs(a - b) <= tolerance * std::max(std::abs(a), std::abs(b));

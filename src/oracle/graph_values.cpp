@@ -50,9 +50,8 @@ class Grown {
 
 Value value_of(const search::Outcome<State, Kernel>& outcome) {
   const bool proven = outcome.proof == search::Proof::optimal || outcome.infeasible;
-  return {.cycles = outcome.cost,
-          .proven = proven,
-          .lower_bound = proven ? outcome.cost : std::min(outcome.lower_bound, outcome.cost)};
+  return {
+      .cycles = outcome.cost, .proven = proven, .lower_bound = std::min(outcome.lower_bound, outcome.cost)};
 }
 
 Value plus(Value value, double cycles) {
@@ -194,7 +193,7 @@ StateLabels GraphValues::labels(const Episode& episode) {
     labels.actions.push_back({std::move(action), q});
   }
   // `seed`: an optimal action may name tensors that nobody would retain.
-  if (least > labels.value.cycles * (1 + 1e-9)) {
+  if (!meets(labels.value.cycles, least)) {
     walk::Action best = optimal_action(episode, allowed());
     labels.actions.push_back({std::move(best), labels.value});
   }

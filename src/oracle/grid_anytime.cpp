@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "fuselage/core/cost.h"
 #include "fuselage/core/error.h"
 #include "fuselage/grid/problem.h"
 #include "fuselage/search/beam.h"
@@ -53,7 +54,7 @@ class Anytime {
     return clock_.seconds() >= options_.wall_seconds || (options_.cancel && options_.cancel->load());
   }
   bool over(const GridProblem& problem) const {
-    return over() || best_.cost <= problem.bound(problem.initial()) * (1 + 1e-9);
+    return over() || meets(problem.bound(problem.initial()), best_.cost);
   }
 
   void improve(const GridProblem& problem) {
@@ -74,7 +75,7 @@ class Anytime {
       cost += problem.price(state, kernel);
       state = problem.apply(state, kernel);
     }
-    if (cost >= best_.cost * (1 - 1e-12)) return;  // prices are sums in different orders
+    if (cost >= best_.cost) return;
     const grid::Plan plan = problem.plan_of(kernels);
     const grid::Evaluation evaluation = grid::evaluate(instance_, options_.rules, plan);
     if (!evaluation.valid())

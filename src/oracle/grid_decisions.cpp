@@ -6,6 +6,7 @@
 #include <numeric>
 #include <utility>
 
+#include "fuselage/core/cost.h"
 #include "fuselage/grid/features_decision.h"
 #include "fuselage/search/split_mix.h"
 #include "grid_completions.h"
@@ -169,7 +170,7 @@ class Collector {
     if (best == infinity) return;
     for (double cost : costs) {
       const double regret = (cost - best) / features_.mean_time();
-      out.regret.push_back(cost - best > 1e-9 * best ? std::min(regret, hopeless) : 0);
+      out.regret.push_back(!meets(best, cost) ? std::min(regret, hopeless) : 0);
     }
     fill(visit);
     out.rows.insert(out.rows.end(), numbers_.begin(), numbers_.end());

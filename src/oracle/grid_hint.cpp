@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "fuselage/core/cost.h"
 #include "fuselage/core/error.h"
 #include "fuselage/grid/episode.h"
 #include "fuselage/grid/problem.h"
@@ -14,7 +15,6 @@ namespace {
 using grid::GridKernel;
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr double no_difference = 1e-9;  // relative
 constexpr std::size_t most_answers = 12;
 
 std::uint64_t mask_of(const grid::Group& group, const std::vector<grid::TensorId>& retain) {
@@ -98,7 +98,7 @@ GridHint GridHints::after(const grid::Plan& played) {
     if (q == infinity) continue;
     completions.add_way(state, next.kernel);
     const double bound = next.price + problem.bound(next.after);
-    const bool proven = bound >= q * (1 - no_difference);
+    const bool proven = meets(bound, q);
     hint.answers.push_back({.text = parts_->text_of(path, next.kernel),
                             .q = {.cycles = q, .proven = proven, .lower_bound = std::min(bound, q)}});
     least = std::min(least, q);
@@ -106,9 +106,9 @@ GridHint GridHints::after(const grid::Plan& played) {
   if (hint.answers.empty()) fail("hint: no way to go on is known; expected an episode that isn't over");
   completions.settle();
   const double bound = std::min(problem.bound(state), least);
-  hint.value = {.cycles = least, .proven = bound >= least * (1 - no_difference), .lower_bound = bound};
+  hint.value = {.cycles = least, .proven = meets(bound, least), .lower_bound = bound};
   hint.optimum = completions.known(problem.initial());
-  for (LabelledAnswer& answer : hint.answers) answer.optimal = answer.q.cycles <= least * (1 + no_difference);
+  for (LabelledAnswer& answer : hint.answers) answer.optimal = meets(least, answer.q.cycles);
   return hint;
 }
 

@@ -7,6 +7,7 @@
 #include <limits>
 #include <numeric>
 
+#include "fuselage/core/cost.h"
 #include "fuselage/grid/fusionops.h"
 #include "fuselage/oracle/grid_decisions.h"
 #include "grid_search.h"
@@ -19,8 +20,8 @@ using grid::Kernel;
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr std::uint64_t enough_for_whole = 1 << 17;
-constexpr std::uint64_t patience = 100;  // of local improvement once the declared space is exhausted
-constexpr double no_difference = 1e-9;   // of the optimum: sums of other orders differ by less
+constexpr std::uint64_t patience = 100;      // of local improvement once the declared space is exhausted
+constexpr double no_difference = same_cost;  // of the optimum: sums of other orders differ by less
 
 // How much a data set would rather show this one of several optimal answers: lower is better.
 std::array<std::size_t, 2> awkwardness(const std::vector<Kernel>& steps) {

@@ -3,6 +3,7 @@
 #include <array>
 #include <limits>
 
+#include "fuselage/core/cost.h"
 #include "fuselage/grid/fusionops.h"
 #include "grid_labeller.h"
 
@@ -11,8 +12,6 @@ namespace {
 
 using grid::GridKernel;
 using grid::Kernel;
-
-constexpr double tolerance = 1e-9;  // of a cost that its bound must reach
 
 }  // namespace
 
@@ -37,7 +36,7 @@ void GridLabeller::label() {
   settle();
   const grid::State start = problem_.initial();
   const double optimum = completions_.known(start);
-  rounding_ = tolerance * optimum;
+  rounding_ = same_cost * optimum;
   out_.optimum = value_of(start, 0, optimum);
   out_.proof = proof_of(out_.optimum, start, true);
   out_.optimum_score = board_->score_of(optimum, true);
@@ -47,8 +46,8 @@ void GridLabeller::label() {
 
 Value GridLabeller::value_of(const grid::State& state, double price, double rest) const {
   Value value{.cycles = price + rest, .proven = false, .lower_bound = price + problem_.bound(state)};
-  value.proven = value.lower_bound >= value.cycles * (1 - tolerance);
-  value.lower_bound = value.proven ? value.cycles : std::min(value.lower_bound, value.cycles);
+  value.proven = meets(value.lower_bound, value.cycles);
+  value.lower_bound = std::min(value.lower_bound, value.cycles);
   return value;
 }
 

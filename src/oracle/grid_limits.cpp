@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "fuselage/core/cost.h"
 #include "fuselage/grid/kernel_cost.h"
 
 namespace fuselage::oracle {
@@ -26,7 +27,7 @@ double memory_time(const grid::KernelReport& report, const grid::Machine& machin
 
 Limit limit_of(const grid::KernelReport& report, const grid::Machine& machine) {
   const double memory = memory_time(report, machine);
-  if (report.latency > std::max(report.compute, memory) * (1 + 1e-9)) return Limit::both;
+  if (!meets(std::max(report.compute, memory), report.latency)) return Limit::both;
   return memory > report.compute ? Limit::memory : Limit::compute;
 }
 

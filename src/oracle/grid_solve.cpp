@@ -3,12 +3,12 @@
 #include <tbb/global_control.h>
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <optional>
 #include <stdexcept>
 #include <utility>
 
+#include "fuselage/core/cost.h"
 #include "fuselage/core/error.h"
 #include "fuselage/search/exact.h"
 #include "fuselage/search/local.h"
@@ -79,7 +79,7 @@ void go_on(Outcome& outcome, const GridProblem& problem, const GridSolveOptions&
   outcome.steps += better.steps;
   outcome.seconds += better.seconds;
   outcome.stop = better.stop;
-  if (better.cost >= outcome.cost * (1 - 1e-12)) return;
+  if (better.cost >= outcome.cost) return;
   outcome.plan = better.plan;
   outcome.cost = better.cost;
   outcome.engine = "local";
@@ -94,7 +94,7 @@ void settle(GridSolution& solution, const grid::Instance& instance, const GridPr
   if (!solution.evaluation.valid())
     throw std::logic_error(
         fmt::format("the plan found is illegal: {}", solution.evaluation.violation->message));
-  if (std::abs(solution.latency - outcome.cost) > 1e-9 * solution.latency)
+  if (!agree(solution.latency, outcome.cost))
     throw std::logic_error(
         fmt::format("the search claims {}, the judge finds {}", outcome.cost, solution.latency));
   solution.stop = outcome.stop;
@@ -102,10 +102,8 @@ void settle(GridSolution& solution, const grid::Instance& instance, const GridPr
   solution.states = outcome.states;
   solution.proof = outcome.proof;
   if (!outcome.engine.empty()) solution.engine = outcome.engine;
-  const double bound = problem.bound(problem.initial());
-  if (bound >= solution.latency * (1 - 1e-9)) solution.proof = search::Proof::optimal;
-  solution.lower_bound =
-      solution.proof == search::Proof::optimal ? solution.latency : std::min(bound, solution.latency);
+  solution.lower_bound = problem.bound(problem.initial());
+  search::settle_proof(solution.latency, solution.lower_bound, solution.proof);
 }
 
 }  // namespace

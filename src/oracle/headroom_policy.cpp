@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "fuselage/core/cost.h"
 #include "fuselage/core/error.h"
 #include "fuselage/oracle/headroom.h"
 #include "fuselage/oracle/policy_player.h"
@@ -50,7 +51,7 @@ Run run_episode(const Workload& workload, Rules rules, const Policy& policy) {
   Run run{.actions = actions, .plan = play(context, rules, actions), .simulation = {}};
   run.simulation = simulate(workload.graph, workload.hardware, run.plan, {.rules = rules});
   const double total = episode.total_latency();
-  if (!run.simulation.legal() || std::abs(run.simulation.latency - total) > 1e-9 * total)
+  if (!run.simulation.legal() || !agree(run.simulation.latency, total))
     throw std::logic_error(fmt::format(
         "{}: {}: the episode takes {} cycles, the check finds {}", workload.name, policy.name, total,
         run.simulation.legal() ? fmt::format("{}", run.simulation.latency) : run.simulation.fault->message));

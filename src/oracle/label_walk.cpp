@@ -7,6 +7,7 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "fuselage/core/cost.h"
 #include "fuselage/graph/graph_json.h"
 #include "fuselage/oracle/graph_values.h"
 #include "fuselage/oracle/labelled_graph.h"
@@ -22,7 +23,8 @@ namespace {
 using walk::Action;
 using walk::Episode;
 
-constexpr double rounding = 1e-9;  // of the whole episode's optimum: sums of other orders are no difference
+constexpr double rounding =
+    same_cost;  // of the whole episode's optimum: sums of other orders are no difference
 
 bool is_fixed_task(const std::string& hash) {
   static const std::set<std::string> hashes = [] {

@@ -6,6 +6,7 @@
 #include <optional>
 #include <stdexcept>
 
+#include "fuselage/core/cost.h"
 #include "fuselage/core/error.h"
 #include "fuselage/oracle/objective.h"
 #include "fuselage/oracle/simulate.h"
@@ -14,9 +15,6 @@
 
 namespace fuselage::oracle {
 namespace {
-
-// Latencies that differ by less are equal: they are sums in different orders.
-constexpr double rounding = 1e-11;
 
 ParetoPoint point_of(const Workload& workload, const ParetoOptions& options, const walk::WalkProblem& problem,
                      const std::vector<walk::Kernel>& kernels) {
@@ -65,9 +63,8 @@ class FrontSearch {
     ParetoPoint point = point_of(workload_, options_, problem, outcome.plan);
     check(point, outcome.cost, outcome.proof, limit);
     point.proof = outcome.proof;
-    point.lower_bound = outcome.proof == search::Proof::optimal
-                            ? point.latency
-                            : std::min(outcome.lower_bound, point.latency);
+    point.lower_bound =
+        outcome.lower_bound >= outcome.cost ? point.latency : std::min(outcome.lower_bound, point.latency);
     front_.proof = std::min(front_.proof, outcome.proof);
     front_.points.push_back(std::move(point));
     return true;
@@ -78,7 +75,7 @@ class FrontSearch {
   void check(const ParetoPoint& point, double claimed, search::Proof proof,
              const std::optional<std::int64_t>& limit) const {
     const double off = claimed - point.latency;
-    const bool agrees = std::abs(off) <= 1e-9 * point.latency || (off > 0 && proof != search::Proof::optimal);
+    const bool agrees = agree(claimed, point.latency) || (off > 0 && proof != search::Proof::optimal);
     if (!agrees || (limit && point.bytes_moved > *limit))
       throw std::logic_error(
           fmt::format("{}: the search claims {} cycles, the check finds {}, and {} B moved", workload_.name,
@@ -88,8 +85,9 @@ class FrontSearch {
   // A later point moves less: an earlier one has to be faster.
   void drop_dominated() {
     std::vector<ParetoPoint> kept;
+    const auto kernels = static_cast<std::size_t>(workload_.graph.size());
     for (ParetoPoint& point : front_.points) {
-      while (!kept.empty() && kept.back().latency >= point.latency * (1 - rounding)) kept.pop_back();
+      while (!kept.empty() && kept.back().latency >= unbeatable_from(point.latency, kernels)) kept.pop_back();
       kept.push_back(std::move(point));
     }
     front_.points = std::move(kept);

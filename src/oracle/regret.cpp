@@ -4,6 +4,7 @@
 #include <iterator>
 #include <limits>
 
+#include "fuselage/core/cost.h"
 #include "fuselage/oracle/play_answers.h"
 
 namespace fuselage::oracle {
@@ -12,7 +13,7 @@ namespace {
 using walk::Action;
 using walk::Episode;
 
-constexpr double rounding = 1e-9;
+constexpr double rounding = same_cost;
 
 // Lists of tensors; one that is named twice is there twice.
 using Tensors = std::vector<NodeId>;

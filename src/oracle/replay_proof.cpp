@@ -1,7 +1,6 @@
 #include "replay_proof.h"
 
-#include <cmath>
-
+#include "fuselage/core/cost.h"
 #include "fuselage/core/error.h"
 #include "fuselage/oracle/simulate.h"
 #include "fuselage/search/exact.h"
@@ -32,7 +31,7 @@ Answer prove(const Workload& workload, const walk::ProblemOptions& options, cons
                                       {.rules = options.rules, .order = options.order});
   if (checked.fault)
     check.differs(optimum, fmt::format("our plan is illegal: {}", checked.fault->message));
-  else if (std::abs(checked.latency - proven.cost) > 1e-9 * checked.latency)
+  else if (!agree(checked.latency, proven.cost))
     check.differs(optimum, fmt::format("our plan claims {} cycles, the check prices it {}",
                                        exact_text(proven.cost), exact_text(checked.latency)));
   // As solve() does: the engine adds up a fallback before it joins the total, so the check's sum is the

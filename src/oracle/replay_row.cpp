@@ -7,12 +7,13 @@
 #include <limits>
 #include <utility>
 
+#include "fuselage/core/cost.h"
 #include "fuselage/core/error.h"
 
 namespace fuselage::oracle {
 namespace {
 
-constexpr double optimum_tolerance = 1e-9;  // relative
+constexpr double optimum_tolerance = same_cost;  // relative
 constexpr int no_tile = 0;
 constexpr NodeId no_node = -1;
 

@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "fuselage/core/cost.h"
 #include "fuselage/core/error.h"
 #include "fuselage/oracle/simulate.h"
 #include "fuselage/search/beam.h"
@@ -77,7 +78,8 @@ Baselines baselines_of(const Workload& workload, const walk::RunTable& runs, Rul
   return both;
 }
 
-// The price of the independent check is the one that is reported.
+// The price of the independent check is the one that is reported. It is the search's but for the order of the
+// sum, and a bound that was the whole cost stays so.
 void reprice(Solution& solution, const Workload& workload, const SolveOptions& options,
              std::optional<double> claimed) {
   const Simulation checked = simulate(workload.graph, workload.hardware, solution.plan,
@@ -88,9 +90,11 @@ void reprice(Solution& solution, const Workload& workload, const SolveOptions& o
   solution.latency = checked.latency;
   solution.charges = charges(workload.graph, checked);
   solution.cost = objective(solution.charges, options.price);
-  if (claimed && std::abs(*claimed - solution.cost) > 1e-9 * solution.cost)
+  if (claimed && !agree(*claimed, solution.cost))
     throw std::logic_error(fmt::format("{}: the search claims {} cycles, the check finds {}", workload.name,
                                        *claimed, solution.cost));
+  if (claimed && solution.lower_bound >= *claimed) solution.lower_bound = solution.cost;
+  search::settle_proof(solution.cost, solution.lower_bound, solution.proof);
 }
 
 using Outcome = search::Outcome<walk::State, walk::Kernel>;
@@ -346,8 +350,6 @@ Solution solve(const Workload& workload, const SolveOptions& options) {
   find(solution, workload, runs, baselines, options, deadline);
   if (!solution.found) return solution;
   reprice(solution, workload, options, solution.cost);
-  const bool proven = solution.proof == search::Proof::optimal;
-  solution.lower_bound = proven ? solution.cost : std::min(solution.lower_bound, solution.cost);
   return solution;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "fuselage/core/cost.h"
 #include "fuselage/core/error.h"
 #include "fuselage/core/json.h"
 #include "store_database.h"
@@ -67,9 +68,10 @@ Record record_of(const Statement& row, const std::string& path) {
   return record;
 }
 
-// A bound holds for all legal plans, so one that the cost meets is a proof, whoever found the two.
-search::Proof settled(search::Proof proof, double cost, double lower_bound) {
-  return lower_bound > cost || equal_cycles(lower_bound, cost) ? search::Proof::optimal : proof;
+// A bound holds for all legal plans, so one that the cost meets is a proof, whoever found the two. Of a bound
+// that lies above the cost, within what counts as the same, the plan itself is the better witness.
+void settle(Record& record) {
+  search::settle_proof(record.cost, record.lower_bound, record.proof);
 }
 
 // "engine exact, 2031-01-31T23:59:59Z"
@@ -78,7 +80,7 @@ std::string found_by(const Record& record) {
 }
 
 void check_agreement(const Record& stored, const Record& offered, const std::string& at) {
-  const auto refutes = [](double cost, double bound) { return cost < bound && !equal_cycles(cost, bound); };
+  const auto refutes = [](double cost, double bound) { return cost < bound && !agree(cost, bound); };
   if (refutes(offered.cost, stored.lower_bound))
     fail(
         "{}: cost: {} ({}) is below the lower bound that is stored, {}; one of the two is wrong, and nothing "
@@ -102,7 +104,7 @@ Merged merge(const Record& stored, const Record& offered) {
   Record& best = merged.record;
   if (offered.cost == stored.cost) best.proof = std::max(stored.proof, offered.proof);
   best.lower_bound = std::max(stored.lower_bound, offered.lower_bound);
-  best.proof = settled(best.proof, best.cost, best.lower_bound);
+  settle(best);
   if (better)
     merged.offer = Offer::better;
   else if (best.lower_bound > stored.lower_bound || best.proof > stored.proof)
@@ -181,7 +183,7 @@ class Store::Table {
     const std::optional<Record> stored = row(offered.key);
     if (!stored) {
       Record record = offered;
-      record.proof = settled(record.proof, record.cost, record.lower_bound);
+      settle(record);
       put(record);
       return Offer::added;
     }

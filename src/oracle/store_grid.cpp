@@ -3,6 +3,7 @@
 #include <array>
 #include <vector>
 
+#include "fuselage/core/cost.h"
 #include "fuselage/core/error.h"
 #include "fuselage/core/hash.h"
 #include "fuselage/core/json.h"
@@ -25,11 +26,11 @@ void check_latencies(const Record& record, const GridRecordPlan& plan, const std
   if (!judged.valid())
     fail("{}: plan: is illegal, {}: {}; expected a plan that runs", where,
          fault_name(judged.violation->fault), judged.violation->message);
-  if (!equal_cycles(record.latency, judged.latency))
+  if (!agree(record.latency, judged.latency))
     fail("{}: latency: {} is claimed; expected {}, which the plan takes", where, json_number(record.latency),
          json_number(judged.latency));
   for (std::size_t i = 0; i < plan.file.latencies.size(); ++i)
-    if (!equal_cycles(plan.file.latencies[i], judged.kernels[i].latency))
+    if (!agree(plan.file.latencies[i], judged.kernels[i].latency))
       fail("{}: plan.solution.subgraph_latencies[{}]: {} is claimed; expected {}, which the kernel takes",
            where, i, json_number(plan.file.latencies[i]), json_number(judged.kernels[i].latency));
 }

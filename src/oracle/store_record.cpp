@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cmath>
 
+#include "fuselage/core/cost.h"
 #include "fuselage/core/error.h"
 #include "fuselage/core/hash.h"
 #include "fuselage/core/json.h"
@@ -14,7 +15,6 @@
 namespace fuselage::oracle {
 namespace {
 
-constexpr double tolerance = 1e-9;  // relative
 constexpr std::size_t max_text_bytes = 200;
 
 void check_text(std::string_view field, std::string_view text, const std::string& where) {
@@ -49,7 +49,7 @@ void check_latency(const Record& record, const walk::PlanFile& plan, const std::
   if (const auto& fault = simulation.fault)
     fail("{}: plan: is illegal, {}: {}; expected a plan that runs", where, name(fault->code), fault->message);
   for (const auto& [field, claimed] : {std::pair("latency", record.latency), {"plan.latency", plan.latency}})
-    if (!equal_cycles(claimed, simulation.latency))
+    if (!agree(claimed, simulation.latency))
       fail("{}: {}: {} cycles are claimed; expected {}, which the plan takes", where, field,
            json_number(claimed), json_number(simulation.latency));
 }
@@ -85,22 +85,18 @@ void check_form(const Record& record, const std::string& where) {
 
 void check_cost(const Record& record, const std::string& where) {
   const bool plain = record.price == walk::Price{};
-  if (plain && !equal_cycles(record.cost, record.latency))
+  if (plain && !agree(record.cost, record.latency))
     fail("{}: cost: {} is claimed; expected the latency, {}, since no price is set", where,
          json_number(record.cost), json_number(record.latency));
-  if (record.cost < record.latency && !equal_cycles(record.cost, record.latency))
+  if (record.cost < record.latency && !agree(record.cost, record.latency))
     fail("{}: cost: {} is claimed; expected at least the latency, {}", where, json_number(record.cost),
          json_number(record.latency));
-  if (record.lower_bound > record.cost && !equal_cycles(record.lower_bound, record.cost))
+  if (record.lower_bound > record.cost && !agree(record.lower_bound, record.cost))
     fail("{}: lower_bound: {} is claimed; expected at most the cost, {}, which a plan has", where,
          json_number(record.lower_bound), json_number(record.cost));
-  if (record.proof == search::Proof::optimal && !equal_cycles(record.lower_bound, record.cost))
+  if (record.proof == search::Proof::optimal && !agree(record.lower_bound, record.cost))
     fail("{}: proof: \"optimal\" is claimed; expected a lower_bound equal to the cost, {}, with it, not {}",
          where, json_number(record.cost), json_number(record.lower_bound));
-}
-
-bool equal_cycles(double a, double b) {
-  return std::abs(a - b) <= tolerance * std::max(std::abs(a), std::abs(b));
 }
 
 std::string store_key(const Workload& workload, walk::Rules rules, walk::Order order,

@@ -37,7 +37,4 @@ std::string bits(double value);
 // The text of a grid record's plan, from {"problem": ..., "solution": ...} and back.
 std::string read_grid_plan_text(const JsonField& field);
 
-// Within 1e-9 relative.
-bool equal_cycles(double a, double b);
-
 }  // namespace fuselage::oracle

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "fuselage/core/cost.h"
 #include "fuselage/core/error.h"
 #include "fuselage/core/hash.h"
 #include "fuselage/core/json.h"
@@ -114,7 +115,7 @@ std::optional<Trajectory> Recorder::record(const Plan& plan) const {
     if (report.fallback) return std::nullopt;
     add_kernel(plan[k], resident, one);
     double& total = one.prefix_cost.back();
-    if (std::abs(total - report.total) > 1e-9 * report.total)
+    if (!agree(total, report.total))
       throw std::logic_error(
           fmt::format("kernel {}: the recorder finds {} cycles, simulate {}", k, total, report.total));
     total = report.total;
@@ -141,7 +142,7 @@ std::vector<double> Recorder::regrets(const Plan& plan) const {
     const Value after = value_to_go(episode, budget);
     const double regret = episode.total_latency() - spent + after.cycles - before.cycles;
     const bool proven = before.proven && after.proven;
-    regrets.push_back(!proven ? learn::unproven_regret : regret > 1e-9 * before.cycles ? regret : 0);
+    regrets.push_back(!proven ? learn::unproven_regret : regret > same_cost * before.cycles ? regret : 0);
     before = after;
   }
   return regrets;

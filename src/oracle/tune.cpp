@@ -4,6 +4,7 @@
 #include <numeric>
 #include <utility>
 
+#include "fuselage/core/cost.h"
 #include "fuselage/core/error.h"
 #include "fuselage/oracle/tune_proposals.h"
 
@@ -54,7 +55,7 @@ class Tuning {
     for (std::size_t i : order) {
       if (plans.size() == elite_size) break;
       // Many plans differ in what costs nothing: one of each latency is enough.
-      if (seen_[i].latency <= last * (1 + 1e-9)) continue;
+      if (meets(last, seen_[i].latency)) continue;
       last = seen_[i].latency;
       plans.push_back(&seen_[i].candidate.plan);
     }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "fuselage/core/cost.h"
 #include "fuselage/learn/ranker.h"
 
 namespace fuselage::oracle {
@@ -33,7 +34,7 @@ std::vector<float> labels_of(std::span<const Seen> seen) {
   std::vector<float> labels;
   for (const Seen& one : seen)
     labels.push_back(static_cast<float>(
-        sorted.end() - std::upper_bound(sorted.begin(), sorted.end(), one.latency * (1 + 1e-9))));
+        sorted.end() - std::upper_bound(sorted.begin(), sorted.end(), one.latency * (1 + same_cost))));
   return labels;
 }
 
@@ -159,7 +160,7 @@ void RefitFilter::judge(std::span<const Seen> fresh) {
   };
   for (std::size_t a = 0; a < fresh.size(); ++a)
     for (std::size_t b = 0; b < fresh.size(); ++b) {
-      if (!(fresh[a].latency < fresh[b].latency * (1 - 1e-9))) continue;
+      if (meets(fresh[a].latency, fresh[b].latency)) continue;
       count(of_model_, candidates[a].score, candidates[b].score);
       count(of_ranker_, trees[a], trees[b]);
     }

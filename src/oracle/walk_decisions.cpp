@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "fuselage/core/cost.h"
 #include "fuselage/oracle/walk_guide.h"
 #include "fuselage/search/exact.h"
 #include "fuselage/search/split_mix.h"
@@ -113,7 +114,7 @@ class Visit {
     for (std::size_t k : places) {
       chosen.push_back(kernels_[k]);
       const double lost = costs_[k] - costs_[best];
-      out_.regret.push_back(lost > 1e-9 * costs_[best] ? lost / features_.mean_cycles() : 0);
+      out_.regret.push_back(lost > same_cost * costs_[best] ? lost / features_.mean_cycles() : 0);
     }
     const std::size_t begin = out_.rows.size();
     out_.rows.resize(begin + out_.width * chosen.size());
@@ -173,7 +174,7 @@ class Visit {
 }  // namespace
 
 float relevance(double regret) {
-  constexpr std::array limits = {1e-9, 0.05, 0.25, 1.0};
+  constexpr std::array limits = {same_cost, 0.05, 0.25, 1.0};
   float level = static_cast<float>(limits.size());
   for (double limit : limits) level -= regret > limit ? 1.0F : 0.0F;
   return level;

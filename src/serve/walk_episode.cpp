@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "fuselage/core/cost.h"
 #include "fuselage/core/error.h"
 #include "fuselage/core/json_append.h"
 #include "fuselage/oracle/graph_values.h"
@@ -144,11 +145,11 @@ class WalkLive : public LiveEpisode {
     append_json_number(out, optimum);
     out += R"(,"regret":)";
     const double regret = episode_.total_latency() + best - optimum;
-    append_json_number(out, regret > 1e-9 * optimum ? regret : 0);
+    append_json_number(out, regret > same_cost * optimum ? regret : 0);
     out += proven ? R"(,"proven":true,"optimal":[)" : R"(,"proven":false,"optimal":[)";
     bool first = true;
     for (const auto& [action, q] : labels.actions) {
-      if (q.cycles - best > 1e-9 * optimum) continue;
+      if (q.cycles - best > same_cost * optimum) continue;
       if (!first) out += ',';
       first = false;
       walk::append_answer(out, action);

@@ -94,7 +94,7 @@ class GuidedGridSearch {
     return options;
   }
   Guide guide_of(const Keeping& keeping) const { return {trees_, grid::DecisionRows(features_), keeping}; }
-  bool is_proven() const { return best_.cost <= bound_ * (1 + 1e-9); }
+  bool is_proven() const { return best_.found() && meets(bound_, best_.cost); }
 
   // By doubts, until their share is spent. False: to be continued.
   bool doubt(Meter& meter) {

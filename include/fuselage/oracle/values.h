@@ -12,7 +12,7 @@ namespace fuselage::oracle {
 struct Value {
   double cycles = 0;       // least latency still to come, the open group included
   bool proven = false;     // false: a capped space or a spent budget, so the true value may be lower
-  double lower_bound = 0;  // cycles, proven to be no more than the true value; if proven, cycles itself
+  double lower_bound = 0;  // cycles, proven to be no more than the true value
 };
 
 struct ActionValue {

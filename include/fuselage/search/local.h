@@ -70,8 +70,6 @@ class LocalSearch {
 
  private:
   static constexpr double infinity = std::numeric_limits<double>::infinity();
-  // A move must pay this much, relative, to be taken: prices are sums in different orders.
-  static constexpr double rounding = 1e-12;
   static constexpr std::size_t kernels_between_looks = 256;
   static constexpr std::size_t idle_restarts = 256;  // without a price: there is nothing to try
   static constexpr std::size_t hard_shake = 8;       // one restart of so many shakes four times as hard
@@ -168,7 +166,8 @@ class LocalSearch {
         problem_.progress(trial_.added.trail.back()) != problem_.horizon())
       return false;
     const double before = before_[last] - before_[move.first];
-    return !must_pay || trial_.cost < before - rounding * before;
+    // More than sums in different orders differ by, or moves could follow each other in a circle.
+    return !must_pay || trial_.cost < before - rounding_of(work_.size()) * before_[last];
   }
 
   bool add_to_trial(const Kernel& k, bool must_pay, Meter& meter) {
@@ -240,7 +239,8 @@ class LocalSearch {
   // A stretch around the first kernel whose moves have not been tried; when there is none, one that is
   // shaken.
   bool open_stretch(Meter& meter) {
-    if (best_.cost <= start_bound_ * (1 + 1e-9)) return false;
+    const auto kernels = static_cast<std::size_t>(problem_.horizon());
+    if (start_bound_ >= unbeatable_from(best_.cost, kernels)) return false;
     if (const Incumbent<Kernel> offered = std::exchange(offered_, {}); offered.cost < base_cost_) {
       load(offered.plan, meter);
       return true;
@@ -393,9 +393,8 @@ Outcome<typename P::State, typename P::Kernel> local(const P& problem, std::vect
   result.found = true;
   result.plan = search.best().plan;
   result.cost = search.best().cost;
-  const double bound = problem.bound(problem.initial());
-  if (result.cost <= bound * (1 + 1e-9)) result.proof = Proof::optimal;
-  result.lower_bound = std::min(bound, result.cost);
+  result.lower_bound = problem.bound(problem.initial());
+  settle_proof(result.cost, result.lower_bound, result.proof);
   result.stop = meter.reason();
   result.steps = meter.steps();
   result.states = search.neighbourhoods();

@@ -141,8 +141,8 @@ class MctsForest {
     if (result.found) {
       result.cost = best->best().cost;
       result.plan = best->best().plan;
-      result.lower_bound = std::min(result.lower_bound, result.cost);
       result.proof = proof();
+      settle_proof(result.cost, result.lower_bound, result.proof);
     } else {
       result.infeasible = result.lower_bound == std::numeric_limits<double>::infinity();
       if (result.infeasible) result.deepest = deepest();

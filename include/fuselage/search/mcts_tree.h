@@ -72,7 +72,9 @@ class MctsTree {
         monitor_(options.monitor),
         is_seeded_(options.seed != 0),
         random_(~options.seed),
-        start_bound_(node(root).lower) {
+        start_bound_(node(root).lower),
+        rounding_(rounding_of(static_cast<std::size_t>(problem.horizon()))),
+        slack_(rounding_) {
     if (node(root).complete) record();
   }
 
@@ -96,10 +98,13 @@ class MctsTree {
   // Of all plans. Infinite: there is none.
   double lower_bound() const {
     if (!proves()) return start_bound_;
-    return node(root).lower == infinity ? infinity : std::min(node(root).lower, upper_);
+    const double lower = node(root).lower;
+    // A closed root's is what the best plan costs, summed from its end.
+    if (node(root).closed && lower < infinity && lower >= upper_ * (1 - rounding_)) return upper_;
+    return lower == infinity ? infinity : std::min(lower, upper_);
   }
   Proof proof() const {
-    if (!closed() || plan_is_stale_ || G::drops || slack_ > most_slack) return Proof::none;
+    if (!closed() || plan_is_stale_ || G::drops || slack_ > same_cost) return Proof::none;
     return growth_.declares_all() ? Proof::optimal : Proof::optimal_in_declared_space;
   }
   std::uint64_t states() const { return growth_.expanded(); }
@@ -127,9 +132,6 @@ class MctsTree {
   static constexpr double infinity = std::numeric_limits<double>::infinity();
   static constexpr Index root = Grown::root;
   static constexpr std::uint32_t no_edge = std::numeric_limits<std::uint32_t>::max();
-  // Bounds and costs are sums in different orders: a difference below this is none.
-  static constexpr double rounding = 1e-11;
-  static constexpr double most_slack = 1e-9;  // of a proof
   static constexpr int most_overruns = 32;    // dead ends after a spent meter
   static constexpr std::size_t kernels_between_looks = 1 << 12;  // at the clock, while a plan is read off
 
@@ -273,14 +275,14 @@ class MctsTree {
     lower = at.all_priced() ? std::min(lower, at.best) : at.lower;
     is_news_ = is_news_ || lower > at.lower || at.best < best_before;
     at.lower = std::max(at.lower, lower);
-    if (at.lower < at.best * (1 - rounding)) return;
+    if (at.lower < at.best * (1 - rounding_)) return;
     if (at.best < infinity) at.lower = at.best;
     at.closed = true;
     is_news_ = true;
   }
   void drop_useless(Node& at) {
     Edge* edges = graph().edges(at);
-    const double useless = at.best * (1 - rounding);
+    const double useless = at.best * (1 - rounding_);
     const std::uint32_t best_edge = at.best_edge;
     std::uint32_t kept = 0;
     for (std::uint32_t e = 0; e < at.edges; ++e) {
@@ -340,7 +342,8 @@ class MctsTree {
   SplitMix random_;
   double start_bound_;
   double upper_ = infinity;  // cost of the best plan that anybody has
-  double slack_ = rounding;  // what does not beat it by this share is as good as equal
+  double rounding_;          // core/cost.h
+  double slack_;             // what does not beat it by this share is as good as equal
   double range_ = 0;         // cycles; 0 before the first plan
   double root_stretch_ = 1;
   std::uint64_t told_steps_ = 0;

@@ -10,6 +10,8 @@
 #include <mutex>
 #include <string_view>
 
+#include "fuselage/core/cost.h"
+
 namespace fuselage::search {
 
 struct Event {
@@ -41,14 +43,15 @@ class Monitor {
  private:
   using Clock = std::chrono::steady_clock;
   static constexpr double quiet_seconds = 1;
+  static constexpr std::size_t usual_kernels = 32;  // of a plan
   static constexpr double infinity = std::numeric_limits<double>::infinity();
 
   double elapsed() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
   void change(std::string_view engine, double cost, double lower_bound) {
     const std::lock_guard lock(mutex_);
     // Sums in another order are no news.
-    const bool cheaper = cost < now_.cost * (1 - 1e-12) || (cost < now_.cost && now_.cost == infinity);
-    if (!cheaper && !(lower_bound > now_.lower_bound * (1 + 1e-12))) return;
+    const bool cheaper = cost < unbeatable_from(now_.cost, usual_kernels);
+    if (!cheaper && !(unbeatable_from(lower_bound, usual_kernels) > now_.lower_bound)) return;
     now_.cost = std::min(now_.cost, cost);
     now_.lower_bound = std::max(now_.lower_bound, lower_bound);
     tell(engine, elapsed());

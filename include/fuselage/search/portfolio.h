@@ -2,9 +2,10 @@
 // exact engine begins alone, since it ends most searches at once. If it does not, all engines work in rounds
 // side by side: exact for the proof, a beam of growing width, Monte Carlo tree search and local improvement
 // for the plan. Between two rounds they exchange incumbents and bounds, and only then: what is found depends
-// on seed, threads and steps, not on timing. Everybody gets twice the steps from round to
-// round; who finds and proves nothing sits out some. An engine that runs out of its share of memory retires;
-// its plan and its bound stay.
+// on seed, threads and steps, not on timing. A bound that meets the best cost (core/cost.h) is a proof; a
+// plan that is cheaper by less than that says is still looked for, for as many steps as end most searches.
+// Everybody gets twice the steps from round to round; who finds and proves nothing sits out some. An engine
+// that runs out of its share of memory retires; its plan and its bound stay.
 #pragma once
 
 #include <tbb/parallel_for.h>
@@ -74,7 +75,6 @@ class Portfolio {
     virtual void offer(const Incumbent<Kernel>& incumbent) = 0;
     virtual const Incumbent<Kernel>& best() const = 0;
     virtual double lower_bound() const = 0;
-    virtual Proof proof() const = 0;
     virtual std::uint64_t states() const = 0;
 
     std::string_view name;
@@ -103,10 +103,6 @@ class Portfolio {
     double lower_bound() const override {
       if constexpr (!improves) return engine.lower_bound();
       return 0;
-    }
-    Proof proof() const override {
-      if constexpr (!improves) return engine.proof();
-      return Proof::none;
     }
     std::uint64_t states() const override {
       if constexpr (!improves) return engine.states();
@@ -235,17 +231,15 @@ class Portfolio {
     return total;
   }
 
-  Proof proof() const {
-    Proof best = Proof::none;
-    for (const auto& worker : workers_)
-      if (best_.found() && worker->lower_bound() >= best_.cost * (1 - rounding))
-        best = std::max(best, worker->proof());
-    if (best_.found() && problem_.bound(start_) >= best_.cost * (1 - 1e-9)) best = Proof::optimal;
-    return best;
+  // Is there nothing to gain any more?
+  bool settled() const {
+    if (!best_.found() || !meets(bound_, best_.cost)) return false;
+    const auto kernels = static_cast<std::size_t>(problem_.horizon());
+    return bound_ >= unbeatable_from(best_.cost, kernels) || steps() >= 16 * options_.first_steps;
   }
 
   bool going_on() {
-    if (exact_->infeasible() || proof() != Proof::none) return false;
+    if (exact_->infeasible() || settled()) return false;
     if (cut_short_ || steps() >= options_.budget.steps) return stop(StopReason::steps);
     bool proves = false;  // is anybody left who can end this with a proof?
     for (const auto& worker : workers_) {
@@ -270,8 +264,7 @@ class Portfolio {
     result.found = best_.found();
     result.cost = best_.cost;
     result.plan = std::move(best_.plan);
-    result.lower_bound = std::min(bound_, result.cost);
-    result.proof = result.found ? proof() : Proof::none;
+    result.lower_bound = bound_;
     result.stop = stop_;
     result.steps = steps();
     for (const auto& worker : workers_) result.states += worker->states();
@@ -280,6 +273,7 @@ class Portfolio {
     result.infeasible = exact_->infeasible();
     if (result.infeasible) result.deepest = exact_->deepest();
     if (result.infeasible) result.lower_bound = infinite_cost;
+    if (result.found) settle_proof(result.cost, result.lower_bound, result.proof);
     return result;
   }
 

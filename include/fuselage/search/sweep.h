@@ -29,9 +29,6 @@
 
 namespace fuselage::search {
 
-// Bounds and costs are sums in different orders: nothing is pruned for a relative difference below this.
-inline constexpr double rounding = 1e-11;
-
 struct SweepOptions {
   std::size_t width = unlimited;       // states of a layer that are expanded, at most
   std::size_t wide_layer = unlimited;  // a layer of more states than this: first look ahead for a plan
@@ -72,7 +69,10 @@ class Sweep {
   }
 
   // A plan of this cost is known: only cheaper ones are of interest.
-  void offer(double cost) { upper_bound_ = std::min(upper_bound_, cost * (1 - rounding)); }
+  void offer(double cost) {
+    const auto kernels = static_cast<std::size_t>(problem_.horizon());  // of a plan, at most
+    upper_bound_ = std::min(upper_bound_, unbeatable_from(cost, kernels));
+  }
 
   // Goes on until all layers are done (true) or the meter is spent.
   bool run(Meter& meter) {
