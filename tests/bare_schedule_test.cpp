@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <optional>
+#include <vector>
 
 #include "brute_physical.h"
 #include "fuselage/core/error.h"
@@ -36,7 +38,7 @@ TEST(BareSchedule, a_plan_is_found_in_fixed_order_if_there_is_one) {
   int infeasible = 0;
   int feasible = 0;
   int stuck_baselines = 0;
-  for (int i = 0; i < 250; ++i) {
+  for (int i = 0; i < 300; ++i) {
     const int n = dice.between(2, 6);
     Workload w = i % 2 == 0 ? random_workload(dice, {.nodes = n}) : wide_workload(dice, n);
     w.hardware.fast_mem_capacity = 4096 * dice.between(1, 5) + dice.between(0, 100);
@@ -62,14 +64,14 @@ TEST(BareSchedule, a_plan_is_found_in_fixed_order_if_there_is_one) {
     ++(exists ? feasible : infeasible);
   }
   EXPECT_GT(feasible, 60);
-  EXPECT_GT(infeasible, 40);
+  EXPECT_GT(infeasible, 30);
   EXPECT_GT(stuck_baselines, 0);
 }
 
 TEST(BareSchedule, free_order_has_a_plan_where_the_fixed_order_has_one_and_calls_no_graph_stuck_that_is_not) {
   Dice dice(82);
   int told = 0;
-  for (int i = 0; i < 150; ++i) {
+  for (int i = 0; i < 200; ++i) {
     const int n = dice.between(2, 5);
     Workload w = i % 2 == 0 ? random_workload(dice, {.nodes = n}) : wide_workload(dice, n);
     w.hardware.fast_mem_capacity = 4096 * dice.between(1, 4) + dice.between(0, 100);
@@ -78,8 +80,8 @@ TEST(BareSchedule, free_order_has_a_plan_where_the_fixed_order_has_one_and_calls
     for (const Engine engine : searches) {
       const auto solution = solved(w, Order::free, engine, 1);
       ASSERT_TRUE(solution) << i;
-      if (in_fixed) EXPECT_TRUE(solution->found) << i << ' ' << oracle::name(engine);
-      if (solution->infeasible) EXPECT_FALSE(exists) << i << ' ' << oracle::name(engine);
+      EXPECT_TRUE(solution->found || !in_fixed) << i << ' ' << oracle::name(engine);
+      EXPECT_FALSE(solution->infeasible && exists) << i << ' ' << oracle::name(engine);
       told += solution->infeasible.has_value();
     }
   }
@@ -109,23 +111,23 @@ TEST(BareSchedule, a_node_that_can_never_run_is_named_at_once) {
 TEST(BareSchedule, inputs_that_can_be_fused_away_are_no_dead_end) {
   std::vector<Node> nodes = {derived_node(Op::matmul, 64, 64, {})};
   std::vector<NodeId> all;
-  for (NodeId v = 1; v <= 20; ++v) {
+  for (NodeId v = 1; v <= 12; ++v) {
     nodes.push_back(derived_node(Op::relu, 64, 64, {0}));
     all.push_back(v);
   }
   nodes.push_back(derived_node(Op::add, 64, 64, all));
   Workload w = {"fan_out_and_in", Graph(std::move(nodes)), {}};
-  w.hardware.fast_mem_capacity = 10 * 4096;
-  w.hardware.max_fusion_depth = 22;
+  w.hardware.fast_mem_capacity = 7 * 4096;
+  w.hardware.max_fusion_depth = 14;
   for (const Order order : {Order::fixed, Order::free}) {
     const auto solution = solved(w, order, Engine::beam, 1000);
     ASSERT_TRUE(solution && solution->found);
   }
-  w.hardware.max_fusion_depth = 6;
+  w.hardware.max_fusion_depth = 5;
   for (const Order order : {Order::fixed, Order::free}) {
     const auto solution = solved(w, order, Engine::beam, 1000);
     ASSERT_TRUE(solution && solution->infeasible);
-    EXPECT_EQ(solution->infeasible->node, 21);
+    EXPECT_EQ(solution->infeasible->node, 13);
   }
 }
 

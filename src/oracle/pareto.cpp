@@ -12,6 +12,7 @@
 #include "fuselage/oracle/simulate.h"
 #include "fuselage/search/exact.h"
 #include "fuselage/walk/problem.h"
+#include "run_engine.h"
 
 namespace fuselage::oracle {
 namespace {
@@ -38,6 +39,7 @@ class FrontSearch {
 
   ParetoFront run() {
     const auto start = std::chrono::steady_clock::now();
+    if (options_.order == walk::Order::free) start_in_fixed_order();
     std::optional<std::int64_t> limit;
     while (next(limit)) limit = front_.points.back().bytes_moved - 1;
     drop_dominated();
@@ -46,13 +48,35 @@ class FrontSearch {
   }
 
  private:
+  // Every plan of the fixed order is one of the free order; each of the two fronts has half of the budget.
+  void start_in_fixed_order() {
+    options_.budget.steps /= 2;
+    options_.budget.wall_seconds /= 2;
+    ParetoOptions fixed = options_;
+    fixed.order = walk::Order::fixed;
+    fixed.monitor = nullptr;
+    fixed_ = FrontSearch(workload_, fixed).run();
+    front_.steps += fixed_.steps;
+    front_.states += fixed_.states;
+  }
+
+  // The fastest plan of that front which moves at most so many bytes.
+  search::Incumbent<walk::Kernel> known(const walk::WalkProblem& problem,
+                                        const std::optional<std::int64_t>& limit) const {
+    for (const ParetoPoint& point : fixed_.points)
+      if (!limit || point.bytes_moved <= *limit)
+        return {.cost = point.latency, .plan = problem.kernels_of(point.plan)};
+    return {};
+  }
+
   // The fastest plan that moves at most so many bytes; false if there is none, or no budget for one.
   bool next(const std::optional<std::int64_t>& limit) {
     const walk::WalkProblem problem(
         workload_.graph, workload_.hardware, runs_,
         {.rules = options_.rules, .order = options_.order, .price = {}, .most_traffic = limit});
-    auto outcome = search::exact(
-        problem, {.budget = options_.budget, .threads = options_.threads, .monitor = options_.monitor});
+    auto outcome = run_from(
+        search::ExactSearch<walk::WalkProblem>(problem, {.threads = options_.threads}, problem.initial()),
+        options_, known(problem, limit));
     front_.steps += outcome.steps;
     front_.states += outcome.states;
     if (front_.stop == StopReason::exhausted) front_.stop = outcome.stop;
@@ -94,8 +118,9 @@ class FrontSearch {
   }
 
   const Workload& workload_;
-  const ParetoOptions& options_;
+  ParetoOptions options_;
   walk::RunTable runs_;
+  ParetoFront fixed_;  // order free
   ParetoFront front_;
 };
 

@@ -100,9 +100,13 @@ class Growth {
   static constexpr std::uint32_t siblings = 8;
   static constexpr double noise = 0.5;  // priors are drawn within this share of themselves
 
+  // A node is often asked several times in a row, and may have very many kernels.
   bool list(Index n) {
+    if (listed_ == n) return listed_all_;
+    listed_ = n;
     here_ = graph_.state(n);
-    return problem_.kernels(here_, kernels_);
+    listed_all_ = problem_.kernels(here_, kernels_);
+    return listed_all_;
   }
 
   void ask_guide(Index n) {
@@ -218,6 +222,8 @@ class Growth {
   bool declares_all_ = true;
   Ranking asked_;
   State here_;  // the state whose kernels are listed
+  Index listed_ = Graph::none;
+  bool listed_all_ = false;
   std::vector<Kernel> kernels_;
 };
 
