@@ -14,6 +14,7 @@
 #include "fuselage/oracle/audit_games.h"
 #include "options.h"
 #include "report_cells.h"
+#include "interrupt.h"
 #include "terminal.h"
 
 namespace fuselage::cli {
@@ -58,6 +59,7 @@ struct AuditCommand {
   std::optional<std::int64_t> seed;
   std::optional<std::int64_t> steps;
   std::optional<std::int64_t> entries;
+  std::optional<double> time;  // seconds
   std::string out;
   std::string examples;
   bool json = false;
@@ -104,7 +106,8 @@ void add_jobs(const AuditCommand& command, Family family, const AnyTargets& targ
                       .name = workload.name,
                       .rules = rules,
                       .make = [workload, rules] {
-                        return rules_audit::make_walk_game(workload, std::get<walk::Rules>(rules));
+                        return rules_audit::make_walk_game(workload, std::get<walk::Rules>(rules),
+                                                           {.cancel = &stop_on_interrupt()});
                       }});
   for (const GridTarget& problem : targets.problems)
     for (const AnyRules& rules : rules_of(command, family))
@@ -115,7 +118,7 @@ void add_jobs(const AuditCommand& command, Family family, const AnyTargets& targ
            .make = [problem, rules] {
              return rules_audit::make_grid_game(
                  {.name = problem.name, .instance = problem.instance, .max_steps = max_steps_of(problem)},
-                 std::get<grid::RuleSet>(rules));
+                 std::get<grid::RuleSet>(rules), {.cancel = &stop_on_interrupt()});
            }});
 }
 
@@ -172,18 +175,23 @@ int run_audit(const AuditCommand& command) {
         fail("--rules: {} is not of the {} family, which --family asks for", name(rules),
              name(*command.family));
   const std::vector<Job> jobs = jobs_of(command);
-  const rules_audit::Options options = options_of(command);
+  rules_audit::Options options = options_of(command);
+  options.cancel = &stop_on_interrupt();
+  if (command.time) stop_after(*command.time);
   std::vector<AuditedGame> games;
   bool found = false;
   {
     const Progress progress(jobs.size());
-    for (std::size_t i = 0; i < jobs.size(); ++i) {
+    for (std::size_t i = 0; i < jobs.size() && !*options.cancel; ++i) {
       progress.show(i, fmt::format("{}, {}", jobs[i].name, name(jobs[i].rules)));
       const std::unique_ptr<rules_audit::Game> game = jobs[i].make();
       games.push_back(audited(*game, rules_audit::audit(*game, options), jobs[i].target, command.examples));
       found = found || !games.back().report.findings.empty();
     }
   }
+  if (*options.cancel)
+    print_note(fmt::format("{}: {} of {} games were audited, the last of them in part",
+                           is_time_up() ? "time is up" : "interrupted", games.size(), jobs.size()));
   if (!command.examples.empty()) write_examples(games, command.examples);
   const std::string text = command.json ? dump(audit_json(games, options)) : audit_text(games);
   if (command.out.empty())
@@ -219,6 +227,8 @@ void add_options(CLI::App& command, AuditCommand& options) {
   add_count(command, {"--seed", "N", "of the searches; default: 0"}, {}, options.seed);
   add_count(command, {"--steps", "N", "of the game, for each search; default: 400000"}, {.min = 1},
             options.steps);
+  add_number(command, {"--time", "SECONDS", "of the whole audit: end it with what is found by then"},
+             {.min = 1e-6, .max = 1e9}, options.time);
   add_count(command, {"--entries", "N", "of a list in one action, at most; default: 100"},
             {.min = 1, .max = 1'000'000}, options.entries);
   name_value(command.add_option("--out", options.out, "write the report to a file"), "FILE");

@@ -52,6 +52,7 @@ constexpr std::uint64_t seed_mask = (std::uint64_t{1} << 53) - 1;  // integers t
 struct CounterfactualsCommand {
   TargetOptions targets;
   std::optional<std::int64_t> graphs, per_graph, tries, seed, steps;
+  std::optional<double> time;    // seconds
   double low = 0.2, high = 0.8;  // of the curriculum
   bool has_curriculum = false;
   oracle::CounterfactualMixOptions mix;
@@ -75,6 +76,7 @@ class Graphs {
     if (!command.targets.targets.empty()) given_ = read_targets(command.targets);
   }
 
+  std::size_t drawn() const { return drawn_; }  // handed out so far
   std::size_t count() const {
     return given_ ? given_->size() : static_cast<std::size_t>(command_.graphs.value_or(default_graphs));
   }
@@ -109,6 +111,7 @@ class Graphs {
   search::SplitMix seeds_;
   std::optional<std::vector<Workload>> given_;
   std::size_t index_ = 0;
+  std::size_t drawn_ = 0;
   std::set<std::string> hashes_;
 };
 
@@ -199,6 +202,7 @@ class Rows {
 bool write_rows(const CounterfactualsCommand& command, Graphs& graphs, oracle::CounterfactualMix& mix,
                 Rows& rows) {
   const std::atomic<bool>& interrupted = stop_on_interrupt();
+  if (command.time) stop_after(*command.time);
   const Progress progress(graphs.count());
   for (std::size_t i = 0; i < graphs.count(); ++i) {
     Drawn drawn = graphs.next();
@@ -208,6 +212,7 @@ bool write_rows(const CounterfactualsCommand& command, Graphs& graphs, oracle::C
     options.budget.cancel = &interrupted;
     drawn.origin.rules = options.rules;
     std::int64_t number = 0;
+    if (interrupted) return false;
     for (const oracle::Counterfactual& pair : mix.next(drawn.workload, options)) {
       drawn.origin.id = fmt::format("{}-{}-{}", i, name(pair.fact.kind), number++);
       rows.add(oracle::to_json_line(pair, drawn.origin));
@@ -222,10 +227,12 @@ int make_counterfactuals(const CounterfactualsCommand& command) {
   Graphs graphs(command);
   oracle::CounterfactualMix mix(command.mix);
   Rows rows(command.out);
-  if (!write_rows(command, graphs, mix, rows)) {
+  const bool is_whole = write_rows(command, graphs, mix, rows);
+  if (!is_whole && !is_time_up()) {
     print_note("interrupted: nothing was written");
     return exit_negative;
   }
+  if (!is_whole) print_note(fmt::format("time is up: {} of {} graphs", graphs.drawn(), graphs.count()));
   if (rows.count() == 0) {
     print_note("no pair was found; nothing was written");
     return exit_negative;
@@ -269,6 +276,8 @@ void add_options(CLI::App& command, const std::shared_ptr<CounterfactualsCommand
             {.min = 1, .max = 1'000'000}, options->tries);
   add_count(command, {"--steps", "N", "kernels priced for one value, at most, default 1,000,000"}, {.min = 1},
             options->steps);
+  add_number(command, {"--time", "SECONDS", "of the whole command: write what is there by then"},
+             {.min = 1e-6, .max = 1e9}, options->time);
   name_value(command.add_option("--out", options->out, "the file to write, instead of stdout"), "FILE");
   command.add_flag("--json", options->json, "say what was written as JSON");
 }

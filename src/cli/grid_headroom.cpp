@@ -42,12 +42,14 @@ struct Row {
   double naive_latency() const { return scores ? scores->naive_latency : solutions.front().naive_latency; }
 };
 
-Row row_of(const GridTarget& problem, const grid::Rules& rules, const Budget& budget) {
+// `left`: rows still to be made, this one included.
+Row row_of(const GridTarget& problem, const grid::Rules& rules, const SharedBudget& budget, std::size_t left) {
   Row row{.name = problem.name, .ops = problem.instance.op_count(), .rules = rules};
   try {
-    for (const Engine engine : engines) {
-      const GridSolution& solution = row.solutions.emplace_back(
-          oracle::solve_grid(problem.instance, {.rules = rules, .engine = engine, .budget = budget}));
+    for (std::size_t i = 0; i < engines.size(); ++i) {
+      const GridSolution& solution = row.solutions.emplace_back(oracle::solve_grid(
+          problem.instance,
+          {.rules = rules, .engine = engines[i], .budget = budget.of(left * engines.size() - i)}));
       row.best = std::min(row.best, solution.latency);
       row.lower_bound = std::max(row.lower_bound, solution.lower_bound);
     }
@@ -69,11 +71,12 @@ std::vector<Row> rows_of(const GridHeadroom& command) {
   if (sets.empty()) sets.emplace_back(std::nullopt);
   for (const GridTarget& problem : command.problems)  // refused before any search
     for (const auto& set : sets) grid_rules_of(problem, command.family, set);
-  const Progress progress(command.problems.size() * sets.size());
+  const std::size_t total = command.problems.size() * sets.size();
+  const Progress progress(total);
   for (const GridTarget& problem : command.problems)
     for (const auto& set : sets) {
       progress.show(rows.size(), problem.name);
-      rows.push_back(row_of(problem, grid_rules_of(problem, command.family, set), command.budget));
+      rows.push_back(row_of(problem, grid_rules_of(problem, command.family, set), command.budget, total - rows.size()));
     }
   return rows;
 }
@@ -147,7 +150,7 @@ int headroom_grid(const GridHeadroom& command) {
   if (command.json) {
     ordered_json json = {{"compute", name(command.family.compute)},
                          {"co_consumers", command.family.co_consumers},
-                         {"budget", budget_json(command.budget)},
+                         {"budget", budget_json(command.budget.whole())},
                          {"results", ordered_json::array()}};
     for (const Row& row : rows) json["results"].push_back(json_of(row));
     write_stdout(dump(json));

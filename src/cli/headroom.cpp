@@ -47,6 +47,7 @@ Examples:
   fuselage headroom problem.json --time 15 --compute native-k)";
 
 constexpr double default_seconds = 2;
+constexpr std::size_t claim_searches = 60;  // about: of three claims on five tasks
 
 struct HeadroomCommand {
   TargetOptions targets;
@@ -68,17 +69,25 @@ std::vector<walk::Rules> rules_of(const HeadroomCommand& command) {
   return result;
 }
 
+// Of each search, or with --time of all together.
 Budget budget_of(const HeadroomCommand& command) {
   Budget budget;
   if (command.steps) budget.steps = static_cast<std::uint64_t>(*command.steps);
   budget.wall_seconds = command.time.value_or(default_seconds);
+  budget.cancel = &stop_on_interrupt();
   return budget;
 }
 
+SharedBudget shared_budget(const HeadroomCommand& command) {
+  return SharedBudget(budget_of(command), command.time.has_value());
+}
+
 std::vector<HeadroomAnswer> analyse(const std::vector<Workload>& workloads,
-                                    const std::vector<walk::Rules>& rules, const Budget& budget) {
+                                    const std::vector<walk::Rules>& rules, const SharedBudget& budget) {
+  constexpr std::size_t searches = 1 + oracle::decision_names.size();  // of a headroom, at most
   std::vector<HeadroomAnswer> answers;
-  const Progress progress(workloads.size() * rules.size());
+  const std::size_t total = workloads.size() * rules.size();
+  const Progress progress(total);
   std::size_t done = 0;
   for (const Workload& workload : workloads) {
     HeadroomAnswer& answer = answers.emplace_back();
@@ -90,7 +99,7 @@ std::vector<HeadroomAnswer> analyse(const std::vector<Workload>& workloads,
       progress.show(done++, fmt::format("{}, {}", workload.name, name(one)));
       if (!answer.error.empty()) continue;
       try {
-        answer.headrooms.push_back(oracle::headroom(workload, {.rules = one, .budget = budget}));
+        answer.headrooms.push_back(oracle::headroom(workload, {.rules = one, .budget = budget.of((total - done + 1) * searches)}));
       } catch (const Error& error) {
         answer.error = error.what();
         answer.headrooms.clear();
@@ -136,13 +145,13 @@ int check_claims(const HeadroomCommand& command) {
     fail(
         "--claims: is about the five tasks as they are, under all rules; expected no --rules, --hardware "
         "and --set with it");
-  const std::vector<oracle::Claim> claims = oracle::check_claims(budget_of(command));
+  const std::vector<oracle::Claim> claims = oracle::check_claims(shared_budget(command).of(claim_searches));
   write_stdout(command.json ? dump(claims_json(claims)) : claims_table(claims));
   return exit_ok;
 }
 
 int headroom_walk(const HeadroomCommand& command, const std::vector<Workload>& workloads) {
-  const std::vector<HeadroomAnswer> answers = analyse(workloads, rules_of(command), budget_of(command));
+  const std::vector<HeadroomAnswer> answers = analyse(workloads, rules_of(command), shared_budget(command));
   write_stdout(command.json ? dump(headroom_json(answers, budget_of(command))) : headroom_table(answers));
   int exit_code = exit_ok;
   for (const HeadroomAnswer& answer : answers) {
@@ -166,7 +175,7 @@ int headroom(HeadroomCommand command, const CLI::App& app) {
   refuse_options(app, {"--hardware", "--set"}, only_walk_machines);
   return headroom_grid({.problems = targets.problems,
                         .family = command.family,
-                        .budget = budget_of(command),
+                        .budget = shared_budget(command),
                         .json = command.json});
 }
 
@@ -191,7 +200,8 @@ void add_options(CLI::App& command, HeadroomCommand& options) {
     options.time = parse_number("--time", text, 1e-6, 1e9);
   };
   name_value(command.add_option_function<std::string>(
-                 "--time", set_time, "of each search: stop proving after so many seconds; default: 2"),
+                 "--time", set_time,
+                 "of all searches together: stop proving after so many seconds; default: 2 for each search"),
              "SECONDS");
   command.add_flag("--claims", options.claims, "check the claims about the five tasks instead");
   command.add_flag("--json", options.json, "one JSON document instead of the tables");

@@ -1,7 +1,9 @@
 #include "interrupt.h"
 
+#include <sys/time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdint>
@@ -17,6 +19,7 @@ constexpr std::int64_t same_signal_ns = 500'000'000;
 
 // A signal handler can reach nothing but these.
 std::atomic<bool> interrupted = false;
+std::atomic<bool> time_is_up = false;
 std::atomic<std::int64_t> first_ns = 0;  // 0: none yet
 static_assert(std::atomic<std::int64_t>::is_always_lock_free && std::atomic<bool>::is_always_lock_free);
 
@@ -45,6 +48,11 @@ void stop(int signal) {
   errno = before;
 }
 
+void ring(int) {
+  time_is_up.store(true, std::memory_order_relaxed);
+  interrupted.store(true, std::memory_order_relaxed);
+}
+
 void handle(void (*handler)(int)) {
   struct sigaction action {};
   action.sa_handler = handler;
@@ -61,6 +69,25 @@ void end_on_interrupt() {
 const std::atomic<bool>& stop_on_interrupt() {
   handle(stop);
   return interrupted;
+}
+
+const std::atomic<bool>& stop_after(double seconds) {
+  constexpr double longest = 1e9;
+  const double end = std::min(seconds, longest);
+  struct sigaction action {};
+  action.sa_handler = ring;
+  action.sa_flags = SA_RESTART;
+  ::sigaction(SIGALRM, &action, nullptr);
+  itimerval timer = {};
+  timer.it_value.tv_sec = static_cast<std::time_t>(end);
+  timer.it_value.tv_usec = std::max<suseconds_t>(
+      1, static_cast<suseconds_t>((end - static_cast<double>(timer.it_value.tv_sec)) * 1e6));
+  ::setitimer(ITIMER_REAL, &timer, nullptr);
+  return interrupted;
+}
+
+bool is_time_up() {
+  return time_is_up;
 }
 
 }  // namespace fuselage::cli

@@ -16,4 +16,9 @@ void end_on_interrupt();
 // and a terminal and a shell may both pass on what the user pressed once.
 const std::atomic<bool>& stop_on_interrupt();
 
+// Sets the same flag after so many seconds, for commands whose --time is about all that they do.
+const std::atomic<bool>& stop_after(double seconds);
+// Has it?
+bool is_time_up();
+
 }  // namespace fuselage::cli

@@ -119,6 +119,7 @@ int make(const OracleCommand& command) {
   OracleJob job = oracle_job(command);
   const std::atomic<bool>& interrupted = stop_on_interrupt();
   job.options.cancel = &interrupted;
+  if (command.time) stop_after(*command.time);
   const DataManifest& manifest = job.options.manifest;
   const std::size_t first = manifest.first_shard() * manifest.shard_size;
   const std::size_t last =
@@ -128,7 +129,8 @@ int make(const OracleCommand& command) {
   const oracle::DataOutcome outcome = oracle::make_data_set(*job.source, job.options);
   if (!outcome.complete) {
     print_note(
-        fmt::format("interrupted: {} is not complete; the same command goes on where it was", command.out));
+        fmt::format("{}: {} is not complete; the same command goes on where it was",
+                    is_time_up() ? "time is up" : "interrupted", command.out));
     return exit_negative;
   }
   if (outcome.kept > 0)

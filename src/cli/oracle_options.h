@@ -19,6 +19,7 @@ namespace fuselage::cli {
 
 struct OracleCommand {
   std::optional<std::int64_t> graphs, episodes, seed, shard_size, threads, steps, candidates;
+  std::optional<double> time;  // seconds
   std::string curriculum, ops, tasks, transcripts, policy, formats, shard_of, system_file, threshold;
   std::vector<std::string> inputs;
   std::optional<oracle::GraphKind> kind;

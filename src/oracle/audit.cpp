@@ -20,7 +20,7 @@ Inquiry::Inquiry(const Game& game, const Options& options) : game_(game), option
 }
 
 Found Inquiry::climb(const Goal& goal, const Where& where) {
-  Allowance allowance{.left = options_.steps / where.share};
+  Allowance allowance{.left = options_.steps / where.share, .cancel = options_.cancel};
   // Plays that a goal makes are of the same search.
   std::uint64_t aside = 0;
   const Goal charged = [&](const Play& play, double enough) {
@@ -49,7 +49,7 @@ Play Inquiry::play(Line line, int max_steps) {
 }
 
 const Play& Inquiry::minimise(Finding& finding, const std::function<bool(const Play&)>& passes) {
-  Allowance allowance{.left = options_.steps};
+  Allowance allowance{.left = options_.steps, .cancel = options_.cancel};
   finding.example = audit::minimise(game_, std::move(finding.example), passes, allowance);
   report_.steps += allowance.spent;
   return finding.example;
@@ -84,8 +84,10 @@ Report audit(const Game& game, const Options& options) {
   Inquiry inquiry(game, options);
   find_fastest(inquiry);
   for (const auto law : {law_reachable, law_accepted, law_price, law_order, law_worst, law_bounded,
-                         law_early_end, law_wording, law_idle})
+                         law_early_end, law_wording, law_idle}) {
+    if (options.cancel && *options.cancel) break;
     law(inquiry);
+  }
   return inquiry.take();
 }
 

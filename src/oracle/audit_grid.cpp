@@ -221,6 +221,7 @@ class GridGame : public Game {
   GridSolution solved(RuleSet rules, const GameOptions& options) {
     GridSolveOptions solving{.rules = {.set = rules}};
     solving.budget.steps = options.solve_steps;
+    solving.budget.cancel = options.cancel;
     GridSolution solution = solve_grid(source_.instance, solving);
     openings_.push_back(line_of(solution.plan));
     return solution;

@@ -137,7 +137,8 @@ class Repeats {
  private:
   Play with(Line line, std::size_t at, std::size_t field, std::vector<std::int64_t> values) {
     line[at].fields[field] = std::move(values);
-    left_ -= std::min<std::uint64_t>(left_, line.size());
+    const std::atomic<bool>* cancel = inquiry_.options().cancel;
+    left_ = cancel && *cancel ? 0 : left_ - std::min<std::uint64_t>(left_, line.size());
     return inquiry_.play(std::move(line));
   }
   void try_entry(const Line& line, std::size_t at, std::size_t field, std::int64_t value) {

@@ -64,9 +64,10 @@ class Changer {
 struct Allowance {
   std::uint64_t left = 0;
   std::uint64_t spent = 0;
+  const std::atomic<bool>* cancel = nullptr;  // set: nothing is left
   void charge(std::uint64_t steps) {
     spent += steps;
-    left -= std::min(left, steps);
+    left = cancel && *cancel ? 0 : left - std::min(left, steps);
   }
 };
 

@@ -143,6 +143,7 @@ class WalkGame : public Game {
   void add_rules(Rules rules, const GameOptions& options) {
     SolveOptions solving{.rules = rules};
     solving.budget.steps = options.solve_steps;
+    solving.budget.cancel = options.cancel;
     const Solution solution = solve(workload_, solving);
     Judge judge{.name = std::string(walk::name(rules)),
                 .verdict = [this, rules](std::span<const Move> moves) { return verdict(moves, rules); }};

@@ -15,6 +15,7 @@
 // down to the least that keeps the gain. That nothing is found proves nothing. What is found can be replayed.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -29,6 +30,8 @@ struct Options {
   std::uint64_t seed = 0;
   std::uint64_t steps = 400'000;  // of the game, for each search
   std::size_t entries = 100;      // of a list in an action, at most
+  // Set by somebody else: searches end where they stand, and so does the audit.
+  const std::atomic<bool>* cancel = nullptr;
 };
 
 // A whole episode. Where its moves end early, plain ones follow.

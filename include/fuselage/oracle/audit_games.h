@@ -5,6 +5,7 @@
 // native tile that a larger one covers.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -20,6 +21,7 @@ namespace fuselage::oracle::audit {
 
 struct GameOptions {
   std::uint64_t solve_steps = 1'000'000;  // kernels priced for each optimum, at most
+  const std::atomic<bool>* cancel = nullptr;  // set: optima are what has been found by then
 };
 
 // Throws Error for physical and mlsys, which have no episodes, and for what has no schedule at all.
