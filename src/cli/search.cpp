@@ -9,6 +9,7 @@
 #include "fuselage/oracle/solve.h"
 #include "fuselage/walk/plan_json.h"
 #include "grid_search.h"
+#include "interrupt.h"
 #include "plan_paths.h"
 #include "report_cells.h"
 #include "search_fronts.h"
@@ -26,9 +27,10 @@ constexpr const char* footer =
     R"(The search begins with greedy's plan and improves it until it is proven optimal, a budget ends or
 Ctrl-C is pressed; the best plan so far is printed in any case, with its gaps: to greedy
 (improvement), to the best plan ever found for the graph (known), and to a proven lower bound (proof).
-A second Ctrl-C ends at once. Budgets are per graph. A step prices one kernel: with the same seed,
-threads and --steps the answer is the same everywhere. Latencies of walk graphs are in cycles; states
-counts those that the search expanded. On a terminal a log shows what long searches do.
+A second Ctrl-C, half a second later or more, ends at once. Budgets are per graph. A step prices one
+kernel: with the same seed, threads and --steps the answer is the same everywhere. Latencies of walk
+graphs are in cycles; states counts those that the search expanded. On a terminal a log shows what long
+searches do.
 
 Under seed and seed-honest the greedy column is the figure of the environment, which reads last uses
 free. No plan can; --engine greedy plays the same groups as an agent would, and may come out above it.
@@ -193,6 +195,7 @@ int search_walk(const std::vector<Workload>& workloads, const SearchOptions& opt
                      .log = SearchLog(!options.quiet, !options.log.empty()),
                      .store = SearchStore(options.store, !options.no_store)};
   const std::vector<Answer> answers = search_all(workloads, session);
+  const bool is_logged = session.log.write(options.log);
   if (options.json) {
     auto json = search_json(answers, options.solve);
     json["guide"] = guide_json(options);
@@ -201,9 +204,7 @@ int search_walk(const std::vector<Workload>& workloads, const SearchOptions& opt
     write_stdout(search_table(answers, options.solve));
     if (!options.out.empty()) write_stdout(plans_line(answers, options.out));
   }
-  // The answer is out before anything can go wrong with the log.
-  if (!options.log.empty()) write_file_atomically(options.log, session.log.text());
-  int exit_code = exit_ok;
+  int exit_code = is_logged ? exit_ok : exit_bad_input;
   for (const Answer& answer : answers) {
     if (!answer.error.empty()) print_error(answer.error);
     exit_code = std::max(exit_code, exit_code_of(answer));
@@ -221,6 +222,7 @@ int search(SearchOptions options, const CLI::App& command) {
     options.solve.rules = std::get<walk::Rules>(options.family.rules.front());
   set_engine(options);
   set_guide(options, targets.family);
+  options.solve.budget.cancel = &stop_on_interrupt();
   return targets.family == Family::walk ? search_walk(targets.workloads, options)
                                         : search_grid(targets.problems, options);
 }
