@@ -93,6 +93,11 @@ TEST_F(LineSourceTest, refuses_what_cannot_be_read) {
   }
 }
 
+TEST_F(LineSourceTest, refuses_a_pipe_whose_other_side_may_never_come) {
+  ASSERT_EQ(shell("mkfifo pipe").exit_code, 0);
+  EXPECT_THAT(error_of([&] { lines_of("pipe"); }), HasSubstr("is a pipe or a device"));
+}
+
 TEST_F(LineSourceTest, refuses_a_line_without_end) {
   write("long", "");
   std::filesystem::resize_file(path("long"), LineSource::max_line_bytes + (std::size_t{1} << 19));

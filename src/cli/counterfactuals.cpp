@@ -82,6 +82,7 @@ class Graphs {
   }
 
   Drawn next() {
+    ++drawn_;
     if (given_) return {.workload = (*given_)[index_++], .origin = {}, .seed = seeds_.next() & seed_mask};
     for (int draws = 0; draws < most_draws; ++draws) {
       Drawn drawn = draw();

@@ -30,10 +30,10 @@ Ctrl-C is pressed; the best plan so far is printed in any case, with its gaps: t
 A plan is optimal if a bound on all legal plans meets its cost within 1e-9 relative; the bound that is
 shown is the proven one, never the cost for being close to it. Searches end where nothing cheaper is left,
 to the last digit, if their budget lets them.
-A second Ctrl-C, half a second later or more, ends at once. Budgets are per graph. A step prices one kernel:
-with the same seed,
-threads and --steps the answer is the same everywhere. Latencies of walk graphs are in cycles; states
-counts those that the search expanded. On a terminal a log shows what long searches do.
+A second Ctrl-C, half a second later or more, ends at once. Budgets are per graph. A step prices one
+kernel: with the same seed, threads and --steps the answer is the same everywhere. Latencies of walk
+graphs are in cycles; states counts those that the search expanded. On a terminal a log shows what long
+searches do.
 
 Under seed and seed-honest the greedy column is the figure of the environment, which reads last uses
 free. No plan can; --engine greedy plays the same groups as an agent would, and may come out above it.

@@ -42,10 +42,10 @@ GET /web is a page to play and watch an episode. GET /metrics is for Prometheus.
 It listens on this machine only unless --host says otherwise, which needs --token-file (clients then send
 Authorization: Bearer TOKEN) or --insecure. SIGTERM and Ctrl-C end it: clients are told.
 
-Requests must name it, as Host and in Origin, by what a page of another site can't (403): localhost, 127.x.x.x,
-[::1], or a name of --allow-host; behind a proxy, the name that browsers see. With --host it is also found
-by addresses, and by any name if there is a token, which protects it, and no --allow-host. So with
---insecure every name needs its --allow-host.
+Host, and Origin where it is sent, must name this server, or the reply is 403, so that no page of another
+site plays through its reader's browser: localhost, 127.x.x.x, [::1] and what --allow-host adds (behind a
+proxy, the name that browsers see). Beyond this machine, with --host, addresses are right too; and any name
+where there is a token, which protects it, and no --allow-host. With --insecure names need --allow-host.
 
 Exit code: 0 when it was told to stop; 2 for bad usage, or if it can't listen there.
 
