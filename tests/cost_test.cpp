@@ -25,6 +25,7 @@ namespace {
 
 using oracle::Engine;
 using oracle::Solution;
+using oracle::solve;
 using oracle::SolveOptions;
 using search::Proof;
 using walk::Order;
