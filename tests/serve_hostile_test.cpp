@@ -24,6 +24,15 @@ class ServeHostile : public Served {
     options.most_body_bytes = options.most_message_bytes = 100'000;
     start(options);
   }
+  // Of the reply to a request with these lines in its header.
+  int status(const std::string& line, const std::string& fields) {
+    Raw client(port());
+    client.send(line + "\r\n" + fields + "\r\n");
+    return client.receive_status();
+  }
+  int status_of_tasks(const std::string& host) {
+    return status("GET /tasks HTTP/1.1", "Host: " + host + "\r\nAuthorization: Bearer secret\r\n");
+  }
   // Somebody else, who must not notice anything.
   void expect_well() {
     Ws socket(port());
@@ -269,12 +278,79 @@ TEST_F(ServeHostile, resets_and_steps_of_one_address_at_once_never_mix) {
   over = true;
 }
 
+constexpr const char* upgrade =
+    "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
+    "Sec-WebSocket-Version: 13\r\n";
+
+// What a page of evil.example can have its reader's browser send, whatever address the name stands for, and
+// what only looks as if it were meant for this server.
+constexpr const char* foreign_names[] = {"Host: evil.example\r\nOrigin: http://evil.example\r\n",
+                                         "Host: evil.example:7860\r\n",
+                                         "Host: 127.0.0.1\r\nOrigin: http://evil.example\r\n",
+                                         "Host: localhost\r\nOrigin: null\r\n",
+                                         "Host: localhost\r\nHost: evil.example\r\n",
+                                         "Host: localhost@evil.example\r\n",
+                                         "Host: localhost.evil.example\r\n",
+                                         "Host: 10.0.0.1\r\n",
+                                         "Host:\r\n",
+                                         ""};
+
 TEST_F(ServeHostile, pages_of_other_sites_are_turned_away) {
   start();
-  Raw page(port());
-  page.send(
-      "GET /tasks HTTP/1.1\r\nHost: 127.0.0.1\r\nOrigin: http://evil.example\r\nConnection: close\r\n\r\n");
-  EXPECT_THAT(page.receive_all(), HasSubstr("403"));
+  for (const char* names : foreign_names)
+    for (const char* line :
+         {"GET / HTTP/1.1", "GET /health HTTP/1.1", "GET /web HTTP/1.1", "GET /metrics HTTP/1.1",
+          "GET /tasks HTTP/1.0", "POST /reset HTTP/1.1", "POST /step HTTP/1.0", "POST /mcp HTTP/1.1",
+          "OPTIONS /reset HTTP/1.1", "OPTIONS * HTTP/1.1", "HEAD /tasks HTTP/1.1",
+          "DELETE /session/x HTTP/1.1", "GET /nothing HTTP/1.1", "GET http://localhost/tasks HTTP/1.1",
+          "GET /ws HTTP/1.1"})
+      for (const char* more : {"", upgrade})
+        EXPECT_EQ(status(line, std::string(names) + more), 403) << line << "\n" << names << more;
+  EXPECT_EQ(status("GET http://evil.example/tasks HTTP/1.1", "Host: localhost\r\n"), 403);
+  EXPECT_EQ(metrics().count(serve::Metrics::Count::resets), 0U);
+}
+
+TEST_F(ServeHostile, its_own_pages_and_clients_come_in) {
+  serve::ServerOptions options;
+  options.allowed_hosts = {"game.example"};
+  start(options);
+  for (const char* names :
+       {"Host: localhost\r\n", "Host: 127.0.0.1:7860\r\nOrigin: http://127.0.0.1:7860\r\n",
+        "HOST: [::1]:7860\r\n", "Host: LOCALHOST.\r\nOrigin: http://localhost:3000\r\n",
+        "Host: game.example\r\nOrigin: https://game.example\r\n"}) {
+    EXPECT_EQ(status("GET /tasks HTTP/1.1", names), 200) << names;
+    EXPECT_EQ(status("GET /tasks HTTP/1.0", names), 200) << names;
+    EXPECT_EQ(status("GET http://localhost:7860/tasks?a HTTP/1.1", names), 200) << names;
+    EXPECT_EQ(status("GET /ws HTTP/1.1", std::string(names) + upgrade), 101) << names;
+  }
+}
+
+TEST_F(ServeHostile, a_token_is_no_reason_to_answer_a_foreign_name_on_loopback) {
+  serve::ServerOptions options;
+  options.token = "secret";
+  start(options);
+  for (const char* fields :
+       {"Host: evil.example\r\n", "Host: evil.example\r\nAuthorization: Bearer secret\r\n"})
+    EXPECT_EQ(status("GET /health HTTP/1.1", fields), 403);
+  EXPECT_EQ(status("GET http://localhost/health HTTP/1.1", "Host: localhost\r\n"), 200);
+  EXPECT_EQ(status("GET http://localhost/tasks HTTP/1.1", "Host: localhost\r\n"), 401);
+}
+
+TEST_F(ServeHostile, beyond_loopback_only_addresses_are_its_own) {
+  serve::ServerOptions options;
+  options.host = "0.0.0.0";
+  start(options);
+  EXPECT_EQ(status_of_tasks("192.0.2.1:7860"), 200);
+  EXPECT_EQ(status_of_tasks("trainer.lan"), 403);
+}
+
+TEST_F(ServeHostile, beyond_loopback_a_token_opens_every_name) {
+  serve::ServerOptions options;
+  options.host = "0.0.0.0";
+  options.token = "secret";
+  start(options);
+  EXPECT_EQ(status_of_tasks("trainer.lan"), 200);
+  EXPECT_EQ(status_of_tasks("localhost@evil.example"), 403);
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/http.hpp>
 #include <boost/beast/websocket.hpp>
+#include <cstdlib>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -134,6 +135,14 @@ class Served : public testing::Test {
       for (boost::system::error_code error; !error;)
         text.append(block, socket_.read_some(boost::asio::buffer(block), error));
       return text;
+    }
+    // Of a reply: 403 of "HTTP/1.1 403 Forbidden"; 0 if there is none.
+    int receive_status() {
+      std::string text;
+      char block[4096];
+      for (boost::system::error_code error; !error && text.find('\n') == std::string::npos;)
+        text.append(block, socket_.read_some(boost::asio::buffer(block), error));
+      return text.size() > 12 ? std::atoi(text.c_str() + 9) : 0;
     }
     void close() { socket_.close(); }
 

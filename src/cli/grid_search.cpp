@@ -118,6 +118,7 @@ int search_grid(const std::vector<GridTarget>& problems, const SearchOptions& op
       answers.push_back(search_one(problems[i], rules[i], session, paths[i]));
     }
   }
+  const bool is_logged = session.log.write(options.log);
   if (options.json) {
     auto json = grid_json(answers, session.solve);
     json["guide"] = nullptr;
@@ -130,9 +131,7 @@ int search_grid(const std::vector<GridTarget>& problems, const SearchOptions& op
     write_stdout(grid_table(answers, session.solve));
     if (!options.out.empty()) write_stdout(plans_line(answers, options.out));
   }
-  // The answer is out before anything can go wrong with the log.
-  if (!options.log.empty()) write_file_atomically(options.log, session.log.text());
-  int exit_code = exit_ok;
+  int exit_code = is_logged ? exit_ok : exit_bad_input;
   for (const GridAnswer& answer : answers) {
     if (answer.error.empty()) continue;
     print_error(answer.error);

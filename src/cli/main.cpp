@@ -1,12 +1,13 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <csignal>
 #include <new>
 #include <numeric>
 
 #include "cli.h"
 #include "fuselage/core/error.h"
 #include "fuselage/core/json.h"
+#include "interrupt.h"
+#include "standard_streams.h"
 #include "terminal.h"
 
 namespace fuselage::cli {
@@ -17,7 +18,8 @@ constexpr const char* footer = R"(Start here:
   fuselage explain plans/task4_mixed.json
   fuselage search --help
 
-Exit code: 0 all is well, 1 the answer is no, 2 bad usage or input, 3 a bug.)";
+Exit code: 0 all is well, 1 the answer is no, 2 bad usage or input, 3 a bug; 130 or 143 for a command
+that Ctrl-C or SIGTERM ended while it read its input.)";
 
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> row(b.size() + 1);
@@ -134,7 +136,8 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   using namespace fuselage::cli;
-  std::signal(SIGPIPE, SIG_IGN);  // a reader that leaves early is an error of write(), see write_stdout
+  prepare_standard_streams();
+  end_on_interrupt();
   try {
     return run(argc, argv);
   } catch (const fuselage::Error& error) {

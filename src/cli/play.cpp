@@ -8,6 +8,7 @@
 #include "line_reader.h"
 #include "options.h"
 #include "play_report.h"
+#include "standard_streams.h"
 #include "store_option.h"
 #include "terminal.h"
 
@@ -95,7 +96,7 @@ class Actions {
   // None at the end.
   std::optional<std::string> next() {
     while (true) {
-      if (reader_.is_terminal()) fmt::print(stderr, "action> ");
+      if (reader_.is_terminal()) write_stderr("action> ");
       const std::optional<Line> line = reader_.next();
       if (!line) return std::nullopt;
       number_ = line->number;

@@ -9,6 +9,7 @@
 #include "fuselage/oracle/solve.h"
 #include "fuselage/walk/plan_json.h"
 #include "grid_search.h"
+#include "interrupt.h"
 #include "plan_paths.h"
 #include "report_cells.h"
 #include "search_fronts.h"
@@ -29,7 +30,8 @@ Ctrl-C is pressed; the best plan so far is printed in any case, with its gaps: t
 A plan is optimal if a bound on all legal plans meets its cost within 1e-9 relative; the bound that is
 shown is the proven one, never the cost for being close to it. Searches end where nothing cheaper is left,
 to the last digit, if their budget lets them.
-A second Ctrl-C ends at once. Budgets are per graph. A step prices one kernel: with the same seed,
+A second Ctrl-C, half a second later or more, ends at once. Budgets are per graph. A step prices one kernel:
+with the same seed,
 threads and --steps the answer is the same everywhere. Latencies of walk graphs are in cycles; states
 counts those that the search expanded. On a terminal a log shows what long searches do.
 
@@ -196,6 +198,7 @@ int search_walk(const std::vector<Workload>& workloads, const SearchOptions& opt
                      .log = SearchLog(!options.quiet, !options.log.empty()),
                      .store = SearchStore(options.store, !options.no_store)};
   const std::vector<Answer> answers = search_all(workloads, session);
+  const bool is_logged = session.log.write(options.log);
   if (options.json) {
     auto json = search_json(answers, options.solve);
     json["guide"] = guide_json(options);
@@ -204,9 +207,7 @@ int search_walk(const std::vector<Workload>& workloads, const SearchOptions& opt
     write_stdout(search_table(answers, options.solve));
     if (!options.out.empty()) write_stdout(plans_line(answers, options.out));
   }
-  // The answer is out before anything can go wrong with the log.
-  if (!options.log.empty()) write_file_atomically(options.log, session.log.text());
-  int exit_code = exit_ok;
+  int exit_code = is_logged ? exit_ok : exit_bad_input;
   for (const Answer& answer : answers) {
     if (!answer.error.empty()) print_error(answer.error);
     exit_code = std::max(exit_code, exit_code_of(answer));
@@ -224,6 +225,7 @@ int search(SearchOptions options, const CLI::App& command) {
     options.solve.rules = std::get<walk::Rules>(options.family.rules.front());
   set_engine(options);
   set_guide(options, targets.family);
+  options.solve.budget.cancel = &stop_on_interrupt();
   return targets.family == Family::walk ? search_walk(targets.workloads, options)
                                         : search_grid(targets.problems, options);
 }

@@ -4,10 +4,13 @@
 #include <unistd.h>
 
 #include <cmath>
-#include <cstdio>
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "fuselage/core/error.h"
+#include "fuselage/core/files.h"
+#include "standard_streams.h"
+#include "terminal.h"
 #include "units.h"
 
 namespace fuselage::cli {
@@ -39,11 +42,19 @@ search::Monitor::Listener SearchLog::listener() {
   return [this](const search::Event& event) { hear(event); };
 }
 
+bool SearchLog::write(const std::string& path) const try {
+  if (!path.empty()) write_file_atomically(path, text_);
+  return true;
+} catch (const Error& error) {
+  print_error(error.what());
+  return false;
+}
+
 void SearchLog::hear(const search::Event& event) {
   if (visible_) {
     held_ += line_of(event);
     shows_ = shows_ || event.seconds >= quick_seconds;
-    if (shows_) fmt::print(stderr, "\r\x1b[K{}", std::exchange(held_, {}));
+    if (shows_) write_stderr("\r\x1b[K" + std::exchange(held_, {}));
   }
   if (records_) {
     const nlohmann::ordered_json line = {

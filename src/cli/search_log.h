@@ -11,15 +11,17 @@ namespace fuselage::cli {
 
 class SearchLog {
  public:
-  // `visible`: on stderr, if that is a terminal. `records`: keep lines for text().
+  // `visible`: on stderr, if that is a terminal. `records`: keep lines for write().
   SearchLog(bool visible, bool records);
 
   // The next search is about this graph; what follows belongs to it.
   void begin(const std::string& graph);
   search::Monitor::Listener listener();
 
-  // JSON Lines: {graph, seconds, steps, engine, incumbent, lower_bound}; no incumbent yet: null.
-  const std::string& text() const { return text_; }
+  // JSON Lines: {graph, seconds, steps, engine, incumbent, lower_bound}; no incumbent yet: null. Says what is
+  // wrong and returns false if they can't be written: the answer is still to come, and must not be lost. It
+  // comes after the log, which must not be lost either where stdout can't be written.
+  bool write(const std::string& path) const;
 
  private:
   void hear(const search::Event& event);

@@ -5,7 +5,6 @@
 #include <CLI/CLI.hpp>
 
 #include "fuselage/core/error.h"
-#include "interrupt.h"
 #include "options.h"
 #include "price_option.h"
 #include "space_option.h"
@@ -129,7 +128,6 @@ void set_engine(SearchOptions& options) {
   if (options.steps) budget.steps = static_cast<std::uint64_t>(*options.steps);
   budget.bytes = static_cast<std::uint64_t>(options.memory_mib.value_or(usual_memory_mib) * bytes_per_mib);
   if (options.time) budget.wall_seconds = *options.time;
-  budget.cancel = &stop_on_interrupt();
 }
 
 void set_guide(SearchOptions& options, Family family) {

@@ -1,15 +1,18 @@
+#include <fcntl.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cctype>
+#include <cerrno>
 #include <chrono>
-#include <fstream>
 #include <memory>
 #include <mutex>
 #include <random>
+#include <system_error>
 #include <thread>
+#include <utility>
 
 #include "cli.h"
 #include "fuselage/core/error.h"
@@ -36,14 +39,20 @@ the original. clone copies a live session, steps takes
 several actions at once, hint (with --oracle) tells the optimal actions and what each action is worth.
 GET /web is a page to play and watch an episode. GET /metrics is for Prometheus.
 
-It listens on this machine only unless --host says otherwise, which needs --token (clients then send
+It listens on this machine only unless --host says otherwise, which needs --token-file (clients then send
 Authorization: Bearer TOKEN) or --insecure. SIGTERM and Ctrl-C end it: clients are told.
+
+Requests must name it, as Host and in Origin, by what a page of another site can't (403): localhost, 127.x.x.x,
+[::1], or a name of --allow-host; behind a proxy, the name that browsers see. With --host it is also found
+by addresses, and by any name if there is a token, which protects it, and no --allow-host. So with
+--insecure every name needs its --allow-host.
 
 Exit code: 0 when it was told to stop; 2 for bad usage, or if it can't listen there.
 
 Examples:
   fuselage serve
   fuselage serve --port 8000 --oracle --access-log -
+  fuselage serve --host 0.0.0.0 --insecure --allow-host trainer.lan
   fuselage serve --host 0.0.0.0 --token-file secret.txt --capacity 500 --per-client 50
   curl -s -X POST localhost:7860/reset -d '{"task": "task4_mixed"}')";
 
@@ -51,6 +60,7 @@ struct ServeCommand {
   std::string host = "127.0.0.1";
   std::optional<std::int64_t> port, threads, capacity, per_client, connections, connections_per_client,
       max_body, max_ops, seed;
+  std::vector<std::string> allowed_hosts;
   std::string idle, request_time, ping, token_file, access_log;
   walk::Rules rules = walk::Rules::seed;
   bool insecure = false;
@@ -86,24 +96,40 @@ std::string read_token(const std::string& file) {
 class AccessLog {
  public:
   explicit AccessLog(const std::string& path) {
-    if (path == "-") return;
-    file_.open(path, std::ios::app);
-    if (!file_) fail("--access-log: {} cannot be opened; expected a writable file, or -", path);
+    if (path != "-") fd_ = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    if (fd_ < 0 || ::write(fd_, "", 0) < 0)  // a stderr that was closed shows here
+      fail("--access-log: {} cannot be written: {}; expected a writable file, or -", path,
+           std::generic_category().message(errno));
   }
+  AccessLog(const AccessLog&) = delete;
+  AccessLog& operator=(const AccessLog&) = delete;
+  ~AccessLog() {
+    if (fd_ != STDERR_FILENO) ::close(fd_);
+  }
+  // A line that can't be written is lost; that is told once, and no reason to stop serving.
   void write(const std::string& line) {
     const double now =
         std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
     const std::string text = fmt::format("{{\"time\":{:.3f},{}\n", now, line.substr(1));
     const std::scoped_lock guard(lock_);
-    if (file_.is_open())
-      file_ << text << std::flush;
-    else
-      fmt::print(stderr, "{}", text);
+    for (std::string_view rest = text; !rest.empty();) {
+      const ssize_t count = ::write(fd_, rest.data(), rest.size());
+      if (count < 0 && errno == EINTR) continue;
+      if (count < 0) return tell_loss();
+      rest.remove_prefix(static_cast<std::size_t>(count));
+    }
   }
 
  private:
+  void tell_loss() {
+    if (std::exchange(told_, true)) return;
+    print_error(fmt::format("--access-log: cannot be written: {}; lines are lost",
+                            std::generic_category().message(errno)));
+  }
+
   std::mutex lock_;
-  std::ofstream file_;
+  int fd_ = STDERR_FILENO;
+  bool told_ = false;
 };
 
 double seconds_of(const std::string& option, const std::string& text, double otherwise) {
@@ -116,6 +142,7 @@ serve::ServerOptions server_options(const ServeCommand& command) {
   options.port = static_cast<std::uint16_t>(command.port.value_or(7860));
   options.threads = static_cast<int>(
       command.threads.value_or(std::max<std::int64_t>(1, std::thread::hardware_concurrency())));
+  options.allowed_hosts = command.allowed_hosts;
   if (!command.token_file.empty()) options.token = read_token(command.token_file);
   if (!is_loopback(command.host) && options.token.empty() && !command.insecure)
     fail("--host: {} can be reached from other machines; expected --token-file FILE with it, or --insecure",
@@ -178,6 +205,10 @@ void add_serve(CLI::App& app, int& exit_code) {
     name_value(command.add_option(flag, to, about), value);
   };
   text("--host", "ADDRESS", "where to listen, default 127.0.0.1", options->host);
+  name_value(command.add_option("--allow-host", options->allowed_hosts,
+                                "a name by which it may be asked for; may be given again"),
+             "NAME")
+      ->allow_extra_args(false);
   add_count(command, {"--port", "N", "default 7860; 0: any that is free"}, {.min = 0, .max = 65'535},
             options->port);
   add_count(command, {"--threads", "N", "default: all cores"}, {.min = 1, .max = 256}, options->threads);

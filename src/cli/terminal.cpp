@@ -7,6 +7,7 @@
 #include <system_error>
 
 #include "fuselage/core/error.h"
+#include "standard_streams.h"
 
 namespace fuselage::cli {
 
@@ -22,21 +23,21 @@ bool write_stdout(std::string_view text) {
 }
 
 void print_error(std::string_view message) {
-  fmt::print(stderr, "fuselage: error: {}\n", message);
+  write_stderr(fmt::format("fuselage: error: {}\n", message));
 }
 
 void print_note(std::string_view message) {
-  fmt::print(stderr, "fuselage: {}\n", message);
+  write_stderr(fmt::format("fuselage: {}\n", message));
 }
 
 Progress::Progress(std::size_t total) : total_(total), visible_(::isatty(STDERR_FILENO) == 1) {}
 
 Progress::~Progress() {
-  if (visible_) fmt::print(stderr, "\r\x1b[K");
+  if (visible_) write_stderr("\r\x1b[K");
 }
 
 void Progress::show(std::size_t index, std::string_view what) const {
-  if (visible_) fmt::print(stderr, "\r\x1b[K[{}/{}] {}", index + 1, total_, what);
+  if (visible_) write_stderr(fmt::format("\r\x1b[K[{}/{}] {}", index + 1, total_, what));
 }
 
 }  // namespace fuselage::cli

@@ -95,7 +95,6 @@ oracle::TuneOptions tune_options(const TuneCommand& command) {
     fail("--proposals: {} for each of {} plans are more than a million at once; expected fewer of either",
          options.proposals, options.batch);
   options.seed = static_cast<std::uint64_t>(command.seed.value_or(0));
-  options.cancel = &stop_on_interrupt();
   return options;
 }
 
@@ -226,6 +225,7 @@ int tune(const TuneCommand& command) {
                      .model = read_tune_model(command.model),
                      .log = TuneLog(command.log, command.resume),
                      .store = SearchStore(command.store, !command.no_store && !command.external())};
+  session.options.cancel = &stop_on_interrupt();
   std::vector<TuneAnswer> answers;
   for (std::size_t i = 0; i < workloads.size() && !*session.options.cancel; ++i)
     answers.push_back(tune_one(workloads[i], i, session, paths[i]));

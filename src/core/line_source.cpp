@@ -2,6 +2,7 @@
 
 #include <zstd.h>
 
+#include <filesystem>
 #include <fstream>
 
 #include "fuselage/core/error.h"
@@ -33,7 +34,10 @@ struct LineSource::Input {
   }
 };
 
-LineSource::LineSource(const std::string& path) : path_(path), input_(std::make_unique<Input>(path)) {
+LineSource::LineSource(const std::string& path) : path_(path) {
+  if (std::error_code none; std::filesystem::is_other(path, none))
+    fail("{}: is a pipe or a device; expected a file on a disk", path);
+  input_ = std::make_unique<Input>(path);
   if (!input_->file) fail("{}: cannot be opened; expected a readable file", path);
 }
 

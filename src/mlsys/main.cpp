@@ -4,9 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
-#include <csignal>
-#include <cstdio>
 #include <exception>
 #include <string_view>
 #include <vector>
@@ -16,11 +13,12 @@
 #include "fuselage/grid/plan_json.h"
 #include "fuselage/grid/problem_json.h"
 #include "fuselage/oracle/grid_anytime.h"
+#include "interrupt.h"
+#include "standard_streams.h"
+#include "terminal.h"
 
 namespace fuselage {
 namespace {
-
-std::atomic<bool> stopped = false;
 
 constexpr std::string_view usage =
     R"(Usage: fuselage-mlsys INPUT OUTPUT [--native-k]
@@ -30,7 +28,8 @@ early, a better one whenever there is one. Ends when the contest's time for a pr
 is nearly up (2, 5, 15, 30 or 60 s), when the schedule is proven optimal, or on Ctrl-C.
 --native-k: a k-step of a matmul costs base cost x k / native width, not x k / K.
 
-Exit code: 0 a solution is written; 2 bad usage or input; 3 internal.
+Exit code: 0 a solution is written; 2 bad usage or input; 3 internal; 130 or 143 if Ctrl-C or SIGTERM
+ended it before it had read the problem.
 
 Example:
   fuselage-mlsys problem.json solution.json
@@ -50,7 +49,7 @@ int run(const std::string& input, const std::string& output, const grid::Rules& 
   const grid::Instance instance = grid::read_problem_file(input);
   oracle::improve_grid(instance, {.rules = rules,
                                   .wall_seconds = time_limit(instance.op_count()),
-                                  .cancel = &stopped,
+                                  .cancel = &cli::stop_on_interrupt(),
                                   .found = [&](const grid::Plan& plan, const grid::Evaluation& evaluation) {
                                     std::vector<double> latencies;
                                     for (const grid::KernelReport& kernel : evaluation.kernels)
@@ -60,31 +59,33 @@ int run(const std::string& input, const std::string& output, const grid::Rules& 
   return 0;
 }
 
+int run_command(std::vector<std::string> arguments) {
+  if (std::find(arguments.begin(), arguments.end(), "--help") != arguments.end()) {
+    cli::write_stdout(usage);
+    return 0;
+  }
+  const bool native_k = std::erase(arguments, "--native-k") > 0;
+  if (arguments.size() != 2) {
+    cli::write_stderr(usage);
+    return 2;
+  }
+  return run(arguments[0], arguments[1], {.compute = native_k ? grid::Compute::native_k : grid::Compute::k});
+}
+
 }  // namespace
 }  // namespace fuselage
 
 int main(int argc, char** argv) {
   using namespace fuselage;
-  std::vector<std::string> arguments(argv + 1, argv + argc);
-  if (std::find(arguments.begin(), arguments.end(), "--help") != arguments.end()) {
-    fmt::print("{}", usage);
-    return 0;
-  }
-  const bool native_k = std::erase(arguments, "--native-k") > 0;
-  if (arguments.size() != 2) {
-    fmt::print(stderr, "{}", usage);
-    return 2;
-  }
-  std::signal(SIGINT, [](int) { stopped = true; });
-  std::signal(SIGTERM, [](int) { stopped = true; });
+  cli::prepare_standard_streams();
+  cli::end_on_interrupt();
   try {
-    return run(arguments[0], arguments[1],
-               {.compute = native_k ? grid::Compute::native_k : grid::Compute::k});
+    return run_command({argv + 1, argv + argc});
   } catch (const Error& error) {
-    fmt::print(stderr, "fuselage-mlsys: {}\n", error.what());
+    cli::write_stderr(fmt::format("fuselage-mlsys: {}\n", error.what()));
     return 2;
   } catch (const std::exception& error) {
-    fmt::print(stderr, "fuselage-mlsys: internal error: {}\n", error.what());
+    cli::write_stderr(fmt::format("fuselage-mlsys: internal error: {}\n", error.what()));
     return 3;
   }
 }

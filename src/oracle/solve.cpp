@@ -13,6 +13,7 @@
 #include "fuselage/search/beam.h"
 #include "fuselage/search/local.h"
 #include "fuselage/search/portfolio.h"
+#include "fuselage/walk/bare_schedule.h"
 #include "fuselage/walk/baseline.h"
 #include "guided.h"
 #include "run_engine.h"
@@ -123,18 +124,21 @@ Incumbent incumbent_of(const walk::WalkProblem& problem, const walk::Plan& plan)
   return incumbent;
 }
 
-// The baseline that a search starts from, whichever is cheaper; none if both get stuck. None either in a
-// restricted space, which it may lie outside of.
-Incumbent start_plan(const walk::WalkProblem& problem, const Baselines& baselines,
-                     const SolveOptions& options) {
+// The baseline that a search starts from, whichever is cheaper. Where both get stuck, and in a restricted
+// space, which they may lie outside of: under `physical` in fixed order the best plan that retains nothing.
+Incumbent start_plan(const walk::WalkProblem& problem, const Baselines& baselines, const Workload& workload,
+                     const walk::RunTable& runs, const SolveOptions& options) {
   Incumbent start;
-  if (is_restricted(options)) return start;
-  for (const auto* plan : {&baselines.greedy, &baselines.naive}) {
-    if (!*plan) continue;
-    Incumbent incumbent = incumbent_of(problem, **plan);
-    if (incumbent.cost < start.cost) start = std::move(incumbent);
-  }
-  return start;
+  if (!is_restricted(options))
+    for (const auto* plan : {&baselines.greedy, &baselines.naive}) {
+      if (!*plan) continue;
+      Incumbent incumbent = incumbent_of(problem, **plan);
+      if (incumbent.cost < start.cost) start = std::move(incumbent);
+    }
+  if (start.found() || options.rules != Rules::physical || options.order != walk::Order::fixed) return start;
+  const walk::ProblemOptions space = space_of(options);
+  const auto bare = walk::bare_schedule({workload.graph, workload.hardware, runs, space, problem});
+  return bare ? incumbent_of(problem, problem.plan_of(*bare)) : start;
 }
 
 // Local improvement alone has no end of its own: it gives up after so many restarts without a better plan.
@@ -168,14 +172,19 @@ Outcome find_plan(const walk::WalkProblem& problem, const walk::RunTable& runs, 
                                problem.initial(), start)
           .run();
     }
-    default:
-      return run_engine(problem, options);
+    default: {
+      if (options.order == walk::Order::free) return run_engine(problem, options, start);
+      Outcome outcome = run_engine(problem, options);
+      // All that a narrow search keeps may be dead ends.
+      if (!outcome.found) fall_back(outcome, start, search::Proof::none);
+      return outcome;
+    }
   }
 }
 
 // Tight bounds take a while to set up on large graphs; by then there should be a plan.
 constexpr int large_graph = 1000;
-constexpr double seconds_per_node = 5e-5;
+constexpr double set_up_share = 1.0 / 3;  // of the time that is left
 
 // The engine's answer in the terms of the graph.
 void settle(Solution& solution, const walk::WalkProblem& problem, const Outcome& outcome) {
@@ -192,33 +201,82 @@ void settle(Solution& solution, const walk::WalkProblem& problem, const Outcome&
   if (outcome.found) solution.plan = problem.plan_of(outcome.plan);
 }
 
+// Every plan of the fixed order is one of the free order: what a search there finds is where one of the free
+// order starts, whatever its engine. It may use half of the budget, and no more steps than these.
+constexpr std::uint64_t most_fixed_steps = 1 << 18;
+
+void find(Solution& solution, const Workload& workload, const walk::RunTable& runs,
+          const Baselines& baselines, const SolveOptions& options, const Deadline& deadline);
+
+// Takes what it used off `rest` and notes it in `used`.
+Incumbent start_in_fixed_order(const walk::WalkProblem& problem, const Workload& workload,
+                               const walk::RunTable& runs, const Baselines& baselines,
+                               const Deadline& deadline, SolveOptions& rest, Solution& used) {
+  SolveOptions fixed = rest;
+  fixed.order = walk::Order::fixed;
+  fixed.engine = Engine::automatic;
+  fixed.budget.steps = std::min(rest.budget.steps / 2, most_fixed_steps);
+  std::uint64_t steps = 0;
+  search::Monitor forward([&](const search::Event& event) {  // bounds of the fixed order are its own
+    rest.monitor->found(event.engine, event.cost);
+    rest.monitor->worked(event.engine, event.steps - std::exchange(steps, event.steps));
+  });
+  fixed.monitor = rest.monitor ? &forward : nullptr;
+  const Meter clock({});
+  find(used, workload, runs, baselines, fixed, deadline.share(0.5));
+  used.seconds = clock.seconds();
+  rest.budget.steps -= std::min(rest.budget.steps, used.steps);
+  return used.found ? incumbent_of(problem, used.plan) : Incumbent{};
+}
+
 // `solution.cost` is what the engine claims of its plan.
 void find(Solution& solution, const Workload& workload, const walk::RunTable& runs,
-          const Baselines& baselines, const SolveOptions& options) {
+          const Baselines& baselines, const SolveOptions& options, const Deadline& deadline) {
   const tbb::global_control threads(tbb::global_control::max_allowed_parallelism,
                                     static_cast<std::size_t>(std::max(1, options.threads)));
   walk::ProblemOptions space = space_of(options);
   space.tight_bounds = workload.graph.size() < large_graph;
-  const Meter clock({});
+  space.set_up = deadline.share(set_up_share);
   const walk::WalkProblem problem(workload.graph, workload.hardware, runs, space);
-  const bool starts_from_plan = options.engine == Engine::automatic || options.engine == Engine::local;
-  Incumbent start;
-  if (starts_from_plan) start = start_plan(problem, baselines, options);
+  const bool is_free = options.order == walk::Order::free;
+  const bool starts_from_plan =
+      is_free || options.engine == Engine::automatic || options.engine == Engine::local;
+  SolveOptions rest = options;
+  Solution fixed;
+  const Incumbent start = is_free ? start_in_fixed_order(problem, workload, runs, baselines, deadline, rest, fixed)
+                                  : start_plan(problem, baselines, workload, runs, options);
   const auto tell = [&](const walk::WalkProblem& about) {
     if (!options.monitor) return;
-    if (start.found()) options.monitor->found("start", start.cost);
+    if (starts_from_plan && start.found()) options.monitor->found("start", start.cost);
     options.monitor->bounded("start", about.bound(about.initial()));
   };
   tell(problem);
-  SolveOptions rest = options;
-  const double set_up = seconds_per_node * workload.graph.size();
-  if (space.tight_bounds || options.budget.wall_seconds - clock.seconds() < set_up)
-    return settle(solution, problem, find_plan(problem, runs, workload, rest, start));
-  space.tight_bounds = true;
-  const walk::WalkProblem tight(workload.graph, workload.hardware, runs, space);
-  tell(tight);
-  rest.budget.wall_seconds -= clock.seconds();
-  settle(solution, tight, find_plan(tight, runs, workload, rest, start));
+  std::optional<walk::WalkProblem> tight;
+  if (!space.tight_bounds) {
+    space.tight_bounds = true;
+    space.set_up = deadline.share(set_up_share);
+    tight.emplace(workload.graph, workload.hardware, runs, space);
+    tell(*tight);
+  }
+  rest.budget.wall_seconds = deadline.seconds_left();
+  const walk::WalkProblem& searched = tight ? *tight : problem;
+  settle(solution, searched, find_plan(searched, runs, workload, rest, start));
+  solution.steps += fixed.steps;
+  solution.states += fixed.states;
+  solution.seconds += fixed.seconds;
+}
+
+// Settled before any search, under the rules physical.
+std::optional<walk::WalkProblem::Infeasible> why_no_schedule(const Workload& workload,
+                                                             const walk::RunTable& runs,
+                                                             const SolveOptions& options,
+                                                             const Deadline& deadline) {
+  if (options.rules != Rules::physical) return std::nullopt;
+  walk::ProblemOptions space = space_of(options);
+  space.tight_bounds = false;
+  space.set_up = deadline.share(set_up_share);
+  const walk::WalkProblem problem(workload.graph, workload.hardware, runs, space);
+  return walk::why_no_schedule({workload.graph, workload.hardware, runs, space, problem});
 }
 
 // A guide is trained on one rule set, and its features are of runs of the order.
@@ -264,6 +322,7 @@ walk::Plan play(const walk::EpisodeContext& context, Rules rules, std::span<cons
 
 Solution solve(const Workload& workload, const SolveOptions& options) {
   check_guide(options);
+  const Deadline deadline(options.budget);
   Solution solution;
   solution.engine = name(options.engine);
   const walk::RunTable runs(workload.graph, workload.hardware);
@@ -271,8 +330,15 @@ Solution solve(const Workload& workload, const SolveOptions& options) {
   Baselines baselines = baselines_of(workload, runs, options.rules);
   solution.greedy_latency = baselines.greedy_latency;
   solution.naive_latency = baselines.naive_latency;
+  solution.infeasible = why_no_schedule(workload, runs, options, deadline);
+  if (solution.infeasible) {
+    solution.lower_bound = std::numeric_limits<double>::infinity();
+    return solution;
+  }
   if (options.engine == Engine::greedy || options.engine == Engine::naive) {
-    const walk::WalkProblem problem(workload.graph, workload.hardware, runs, space_of(options));
+    walk::ProblemOptions space = space_of(options);
+    space.set_up = deadline;
+    const walk::WalkProblem problem(workload.graph, workload.hardware, runs, space);
     solution.lower_bound = problem.bound(problem.initial());
     auto& plan = options.engine == Engine::greedy ? baselines.greedy : baselines.naive;
     if (!plan) return solution;
@@ -281,7 +347,7 @@ Solution solve(const Workload& workload, const SolveOptions& options) {
     reprice(solution, workload, options, std::nullopt);
     return solution;
   }
-  find(solution, workload, runs, baselines, options);
+  find(solution, workload, runs, baselines, options, deadline);
   if (!solution.found) return solution;
   reprice(solution, workload, options, solution.cost);
   return solution;

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "connections.h"
 #include "fuselage/core/json.h"
@@ -111,7 +112,7 @@ class HttpConnection : public Watched, public std::enable_shared_from_this<HttpC
 
   bool is_allowed(const HttpMessage& request) const {
     const std::string& token = worker_.shared.options.token;
-    const std::string_view target = view_of(request.target());
+    const std::string_view target = target_;
     if (token.empty() || target == "/health") return true;
     constexpr std::string_view scheme = "Bearer ";
     const std::string_view given = view_of(request[http::field::authorization]);
@@ -122,13 +123,18 @@ class HttpConnection : public Watched, public std::enable_shared_from_this<HttpC
     return equal_secrets(query_value(target.substr(std::min(mark + 1, target.size())), "token"), token);
   }
 
+  static std::vector<std::string_view> values_of(const HttpMessage& request, http::field name) {
+    std::vector<std::string_view> values;
+    const auto range = request.equal_range(name);
+    for (auto field = range.first; field != range.second; ++field) values.push_back(view_of(field->value()));
+    return values;
+  }
+
   // A page of another site may not talk to this server through its reader's browser.
-  static bool is_foreign(const HttpMessage& request) {
-    const std::string_view origin = view_of(request[http::field::origin]);
-    if (origin.empty()) return false;
-    const std::size_t slashes = origin.find("//");
-    return slashes == std::string_view::npos ||
-           origin.substr(slashes + 2) != view_of(request[http::field::host]);
+  std::optional<std::string> foreign(const HttpMessage& request) const {
+    return worker_.shared.hosts.fault({.hosts = values_of(request, http::field::host),
+                                       .origins = values_of(request, http::field::origin),
+                                       .target = view_of(request.target())});
   }
 
   void answer() {
@@ -137,11 +143,13 @@ class HttpConnection : public Watched, public std::enable_shared_from_this<HttpC
     keep_alive_ = request.keep_alive() && !stopping_;
     version_ = request.version();
     method_ = std::string(view_of(request.method_string()));
-    target_ = std::string(view_of(request.target()));
+    target_ = std::string(target_path(view_of(request.target())));
+    if (const auto fault = foreign(request)) {
+      worker_.shared.hub.metrics.add(Metrics::Count::errors);
+      return send({.status = 403, .body = R"({"error":)" + json_string(*fault) + "}"});
+    }
     if (!is_allowed(request))
       return send({.status = 401, .body = R"({"error":"expected Authorization: Bearer TOKEN"})"});
-    if (is_foreign(request))
-      return send({.status = 403, .body = R"({"error":"this is another site's page"})"});
     if (beast::websocket::is_upgrade(request)) return upgrade(std::move(request));
     HttpReply reply = worker_.shared.api.answer(
         {.method = method_, .target = target_, .body = request.body(), .client = client_});

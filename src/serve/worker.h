@@ -2,12 +2,14 @@
 #pragma once
 
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/address.hpp>
 #include <chrono>
 #include <map>
 #include <mutex>
 #include <set>
 #include <string>
 
+#include "fuselage/serve/host_guard.h"
 #include "fuselage/serve/http_api.h"
 #include "fuselage/serve/server.h"
 
@@ -28,11 +30,20 @@ class ConnectionCount {
   std::map<std::string, std::size_t> by_client_;
 };
 
+inline HostGuard::Options guard_options(const ServerOptions& options) {
+  boost::system::error_code none;  // what is no address, can't be listened on either
+  const auto address = boost::asio::ip::make_address(options.host, none);
+  return {.reachable = !address.is_loopback(),
+          .has_token = !options.token.empty(),
+          .names = options.allowed_hosts};
+}
+
 struct Shared {
   explicit Shared(const ServerOptions& o)
-      : options(o), hub(o.hub), api(hub), connections(options, hub.metrics) {}
+      : options(o), hosts(guard_options(o)), hub(o.hub), api(hub), connections(options, hub.metrics) {}
 
   ServerOptions options;
+  HostGuard hosts;
   Hub hub;
   HttpApi api;
   ConnectionCount connections;

@@ -1,5 +1,6 @@
 #include "node_shares.h"
 
+#include <ClpEventHandler.hpp>
 #include <ClpSimplex.hpp>
 #include <algorithm>
 #include <limits>
@@ -29,7 +30,7 @@ class KernelSets {
         unit_(common_bytes(graph)),
         reload_(static_cast<std::size_t>(graph.size()), 0.0) {}
 
-  // False if there are too many.
+  // False if there are too many, or it takes too long.
   bool enumerate() {
     for (int at = 0; at < graph_.size(); ++at)
       if (!grow({at}, {})) return false;
@@ -49,6 +50,10 @@ class KernelSets {
     std::sort(sorted.begin(), sorted.end());
     add(sorted);
     if (members_.size() > most_members) return false;
+    if (work_ >= work_between_looks) {
+      work_ = 0;
+      if (options_.set_up.passed()) return false;
+    }
     if (static_cast<int>(members.size()) >= most_nodes_) return true;
     IdList next;
     for (int at : sorted)
@@ -69,6 +74,7 @@ class KernelSets {
 
   void add(const IdList& sorted) {
     const Group group = make_group(graph_, runs_, sorted);
+    work_ += 1 + group.inputs.size();
     double least = std::numeric_limits<double>::infinity();
     for (std::size_t t = 0; t < tiles.size(); ++t)
       if (!options_.only_tile || tiles[t] == *options_.only_tile)
@@ -128,14 +134,32 @@ class KernelSets {
   std::vector<double> cost_;
   std::vector<Tensor> boundary_;
   std::vector<double> reload_;
+  static constexpr std::size_t work_between_looks = 1 << 12;  // kernels and their inputs
+  std::size_t work_ = 0;
+};
+
+// Ends the solver when time is up.
+class ClpDeadline : public ClpEventHandler {
+ public:
+  explicit ClpDeadline(const Deadline& deadline) : deadline_(deadline) {}
+  int event(Event which) override {
+    constexpr int go_on = -1;
+    constexpr int stop = 5;  // any status from 0 on ends it
+    return which == endOfIteration && ++iterations_ % 16 == 0 && deadline_.passed() ? stop : go_on;
+  }
+  ClpEventHandler* clone() const override { return new ClpDeadline(*this); }
+
+ private:
+  Deadline deadline_;
+  int iterations_ = 0;
 };
 
 // One block: the nodes [first, last) get the dual prices of partitioning them, kernels costing what the
 // shares of nodes outside leave of them.
 class Block {
  public:
-  Block(const KernelSets& sets, std::vector<double>& shares, int first, int last)
-      : sets_(sets), shares_(shares), first_(first), last_(last) {}
+  Block(const KernelSets& sets, std::vector<double>& shares, int first, int last, const Deadline& deadline)
+      : sets_(sets), shares_(shares), first_(first), last_(last), deadline_(deadline) {}
 
   // `kernels`: the sets with a member in the block.
   void solve(std::span<const std::size_t> kernels) {
@@ -146,6 +170,8 @@ class Block {
     if (cost_.empty()) return;  // nothing fits
     ClpSimplex lp;
     lp.setLogLevel(0);
+    const ClpDeadline deadline(deadline_);
+    lp.passInEventHandler(&deadline);
     const int nodes = last_ - first_;
     lp.resize(nodes, 0);
     for (int v = 0; v < nodes; ++v) lp.setRowBounds(v, 1.0, 1.0);
@@ -155,7 +181,7 @@ class Block {
     lp.addColumns(static_cast<int>(cost_.size()), none.data(), any.data(), cost_.data(), starts_.data(),
                   rows_.data(), ones.data());
     lp.primal();
-    if (!lp.isProvenOptimal()) return;  // no partition at all: the shares stay as they are
+    if (!lp.isProvenOptimal()) return;  // no partition at all, or no time: the shares stay as they are
     take(lp.dualRowSolution());
   }
 
@@ -197,6 +223,7 @@ class Block {
   std::vector<double>& shares_;
   int first_;
   int last_;
+  Deadline deadline_;
   std::vector<CoinBigIndex> starts_;
   std::vector<int> rows_;
   std::vector<double> cost_;
@@ -227,8 +254,8 @@ NodeShares node_shares(const Graph& graph, const Hardware& hardware, const RunTa
       last = v / block_nodes;
     }
   }
-  for (int b = 0; b < blocks; ++b)
-    Block(sets, result.share, b * block_nodes, std::min(graph.size(), (b + 1) * block_nodes))
+  for (int b = 0; b < blocks && !options.set_up.passed(); ++b)
+    Block(sets, result.share, b * block_nodes, std::min(graph.size(), (b + 1) * block_nodes), options.set_up)
         .solve(of_block[static_cast<std::size_t>(b)]);
   return result;
 }

@@ -73,7 +73,11 @@ void WalkProblem::bound_tightly() {
   }
   const std::int64_t unit = common_bytes(graph_);
   reload_.assign(static_cast<std::size_t>(graph_.size()), 0.0);
-  for (int at = 0; at < end_; ++at)
+  for (int at = 0; at < end_; ++at) {
+    if (at % 64 == 0 && options_.set_up.passed()) {
+      reload_.clear();  // what isn't known to be hidden isn't
+      return;
+    }
     for (const Run& run : runs_.from(at)) {
       const auto inputs = runs_.inputs(run);
       const double most = most_load_cost(
@@ -83,8 +87,10 @@ void WalkProblem::bound_tightly() {
         reload = std::max(reload, std::min(most, hardware_.transfer_cycles(bytes(x))));
       }
     }
-  if (options_.tight_bounds)
-    residency_bound_ = std::make_shared<ResidencyBound>(graph_, hardware_, runs_, options_);
+  }
+  if (!options_.tight_bounds) return;
+  auto bound = std::make_shared<ResidencyBound>(graph_, hardware_, runs_, options_);
+  if (bound->finished()) residency_bound_ = std::move(bound);
 }
 
 double WalkProblem::bound(const State& s) const {

@@ -32,14 +32,19 @@ struct ResidencyBound::Step {
 ResidencyBound::ResidencyBound(const Graph& graph, const Hardware& hardware, const RunTable& runs,
                                const ProblemOptions& options)
     : graph_(graph), hardware_(hardware), runs_(runs), options_(options) {
-  assign_slots();
+  if (!assign_slots()) return;
   to_go_.resize(static_cast<std::size_t>(graph.size()) + 1);
   for (auto& row : to_go_) row.fill(infinity);
   to_go_.back().fill(0.0);
-  for (int at = graph.size() - 1; at >= 0; --at) fill(at);
+  for (int at = graph.size() - 1; at >= 0; --at) {
+    if (at % 16 == 0 && options.set_up.passed()) return;
+    fill(at);
+  }
+  finished_ = true;
 }
 
-void ResidencyBound::assign_slots() {
+// False if time is up before.
+bool ResidencyBound::assign_slots() {
   tracked_.assign(static_cast<std::size_t>(graph_.size()) + 1, {-1, -1, -1});
   std::vector<NodeId> by_traffic;
   for (NodeId x = 0; x < graph_.size(); ++x)
@@ -50,7 +55,9 @@ void ResidencyBound::assign_slots() {
   std::sort(by_traffic.begin(), by_traffic.end(), [&](NodeId a, NodeId b) {
     return traffic(a) != traffic(b) ? traffic(a) > traffic(b) : graph_.position(a) < graph_.position(b);
   });
-  for (NodeId x : by_traffic) {
+  for (std::size_t i = 0; i < by_traffic.size(); ++i) {
+    if (i % 64 == 0 && options_.set_up.passed()) return false;
+    const NodeId x = by_traffic[i];
     const int first = graph_.position(x) + 1;
     const int last = runs_.last_use(x);
     if (last - first > longest_life) continue;
@@ -63,6 +70,7 @@ void ResidencyBound::assign_slots() {
       break;
     }
   }
+  return true;
 }
 
 std::size_t ResidencyBound::code(const Residency& residency) {

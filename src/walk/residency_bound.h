@@ -23,10 +23,12 @@ namespace fuselage::walk {
 
 class ResidencyBound {
  public:
-  // Graph, hardware and runs must outlive it.
+  // Graph, hardware and runs must outlive it. It is of no use unless it is finished: the deadline of the
+  // options may have passed before.
   ResidencyBound(const Graph& graph, const Hardware& hardware, const RunTable& runs,
                  const ProblemOptions& options);
 
+  bool finished() const { return finished_; }
   // Cycles; infinite if no schedule is left even so.
   double operator()(const State& state) const;
 
@@ -39,7 +41,7 @@ class ResidencyBound {
 
   struct Step;  // one run, as the tracked tensors see it
 
-  void assign_slots();
+  bool assign_slots();
   void fill(int position);
   double least(const Step& step, const Residency& before) const;
   double price(const Step& step, const Residency& before, unsigned kept) const;
@@ -49,6 +51,7 @@ class ResidencyBound {
   const Hardware& hardware_;
   const RunTable& runs_;
   ProblemOptions options_;
+  bool finished_ = false;
   std::vector<Tracked> tracked_;                  // by position: what lives there
   std::vector<std::array<double, codes>> to_go_;  // by position and code, cycles
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <optional>
 
 #include "id_list.h"
 #include "mix.h"
@@ -27,7 +28,8 @@ std::size_t count_distinct(std::vector<std::uint64_t> colours) {
   return static_cast<std::size_t>(std::unique(colours.begin(), colours.end()) - colours.begin());
 }
 
-std::vector<std::uint64_t> refine(const Graph& graph) {
+// Nothing if the deadline passes.
+std::optional<std::vector<std::uint64_t>> refine(const Graph& graph, const Deadline& deadline) {
   std::vector<std::uint64_t> colours;
   for (const Node& node : graph.nodes()) {
     std::uint64_t flops = 0;
@@ -40,10 +42,12 @@ std::vector<std::uint64_t> refine(const Graph& graph) {
   }
   for (std::size_t known = 0, now = count_distinct(colours); now > known;) {
     std::vector<std::uint64_t> next;
-    for (NodeId v = 0; v < graph.size(); ++v)
+    for (NodeId v = 0; v < graph.size(); ++v) {
+      if (v % 64 == 0 && deadline.passed()) return std::nullopt;
       next.push_back(
           mix_sorted(mix_sorted(mix(1, colours[static_cast<std::size_t>(v)]), graph.inputs(v), colours),
                      graph.consumers(v), colours));
+    }
     colours = std::move(next);
     known = now;
     now = count_distinct(colours);
@@ -116,15 +120,17 @@ bool can_swap(const Graph& graph, const std::vector<int>& a, const std::vector<i
 
 }  // namespace
 
-Towers::Towers(const Graph& graph) : graph_(graph), first_(graph.size()) {
+Towers::Towers(const Graph& graph, const Deadline& deadline) : graph_(graph), first_(graph.size()) {
   if (graph.size() > largest_graph) return;
-  const std::vector<std::uint64_t> colours = refine(graph);
+  const auto colours = refine(graph, deadline);
+  if (!colours) return;
   std::map<std::vector<std::uint64_t>, Group> by_colours;
-  for (Tower& part : parts(graph, colours)) {
+  for (Tower& part : parts(graph, *colours)) {
     if (part.size() > largest_tower) continue;
+    if (deadline.passed()) break;
     std::vector<std::uint64_t> key;
     for (int at : part)
-      key.push_back(colours[static_cast<std::size_t>(graph.order()[static_cast<std::size_t>(at)])]);
+      key.push_back((*colours)[static_cast<std::size_t>(graph.order()[static_cast<std::size_t>(at)])]);
     Group& group = by_colours[key];
     if (group.empty() || can_swap(graph, group.front(), part)) group.push_back(std::move(part));
   }

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "fuselage/core/budget.h"
 #include "fuselage/graph/graph.h"
 #include "fuselage/walk/problem.h"
 
@@ -19,7 +20,8 @@ namespace fuselage::walk {
 
 class Towers {
  public:
-  explicit Towers(const Graph& graph);
+  // What isn't found by the deadline is missing.
+  explicit Towers(const Graph& graph, const Deadline& deadline = {});
 
   bool empty() const { return groups_.empty(); }
   // Where each position goes when the towers of a state are sorted, those that have most done first; empty if

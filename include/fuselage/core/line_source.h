@@ -15,7 +15,8 @@ class LineSource {
  public:
   static constexpr std::size_t max_line_bytes = std::size_t{64} << 20;
 
-  // Compressed if the name ends with .zst. Error if it can't be opened.
+  // Compressed if the name ends with .zst. Error if it can't be opened, or is a pipe or
+  // device, where the wait for a line may never end.
   explicit LineSource(const std::string& path);
   LineSource(const LineSource&) = delete;
   LineSource& operator=(const LineSource&) = delete;

@@ -1,7 +1,7 @@
 // Beam search: sweeps of growing width (sweep.h), each pruned by the best plan so far, up to the width asked
 // for. The narrow sweeps cost a third of the last one and give an early plan; each bounds the optimum by the
 // least bound of what it dropped. A sweep that drops nothing is a proof, so an unlimited width always ends in
-// one. The first sweep is made whatever the budget, unless there is a plan already. See Lowerre, The Harpy
+// one. The first sweep is made whatever the steps, unless there is a plan already. See Lowerre, The Harpy
 // speech recognition system (1976).
 #pragma once
 
@@ -41,13 +41,8 @@ class BeamSearch {
   // Goes on until the last sweep is done (true) or the meter is spent.
   bool run(Meter& meter) {
     while (!finished_) {
-      if (width_ == 1 && offered_ == infinite_cost) {
-        Meter free({});
-        sweep_->run(free);
-        meter.charge(free.steps());
-      } else if (!sweep_->run(meter)) {
-        return false;
-      }
+      const bool is_first = width_ == 1 && offered_ == infinite_cost;
+      if (is_first ? !run_to_end(*sweep_, meter) : !sweep_->run(meter)) return false;
       end_sweep();
     }
     return true;

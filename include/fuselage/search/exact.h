@@ -1,5 +1,5 @@
 // The exact engine: a sweep without a width (sweep.h), pruned by plans that narrow passes find on the way. A
-// first narrow pass is made whatever the budget, so that there is a plan whenever that can find one; from
+// first narrow pass is made whatever the steps, so that there is a plan whenever that can find one; from
 // there on a larger budget only goes on with the same search. The lower bound is the least bound of what is
 // still open. It takes no guide that drops kernels: a proof never rests on a guess.
 #pragma once
@@ -78,7 +78,7 @@ class ExactSearch {
 
  private:
   // The first plan: one state a layer, more if that runs into a dead end. While there is no plan at all it is
-  // made whatever the budget; who waits for a clock or pressed a key gets the quickest one. False: to be
+  // made whatever the steps; who waits for a clock or pressed a key gets the quickest one. False: to be
   // continued.
   bool look(Meter& meter) {
     for (; look_width_ <= widest_look; look_width_ *= widest_look) {
@@ -90,13 +90,8 @@ class ExactSearch {
       }
       const bool hurry = meter.spent() && meter.reason() != StopReason::exhausted &&
                          meter.reason() != StopReason::steps && meter.reason() != StopReason::memory;
-      if (offered_ < infinite_cost || (hurry && look_width_ > 1)) {
-        if (!pass_->run(meter)) return false;
-      } else {
-        Meter free({});
-        pass_->run(free);
-        meter.charge(free.steps());
-      }
+      const bool is_free = offered_ == infinite_cost && !(hurry && look_width_ > 1);
+      if (is_free ? !run_to_end(*pass_, meter) : !pass_->run(meter)) return false;
       states_ += pass_->states();
       if (pass_->best().found()) {
         best_ = pass_->best();

@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "fuselage/core/budget.h"
 #include "fuselage/search/class_table.h"
 #include "fuselage/search/problem.h"
 
@@ -52,6 +53,7 @@ class LayerFilter {
   struct Dropped {  // for the width alone
     double least_estimate = infinite_cost;
     bool any = false;
+    bool cut_short = false;  // time was up: `kept` says nothing
   };
 
   // The problem must outlive the filter.
@@ -61,7 +63,8 @@ class LayerFilter {
   // Puts into `kept` whom to expand, in order. Without a width arrivals are to be ordered by cost, since only
   // a cheaper state can dominate. With one, a state that a later one would have dominated only wastes its
   // place.
-  Dropped run(std::span<const Arrival<Entry>> arrivals, double known_cost, std::vector<Entry*>& kept) {
+  Dropped run(std::span<const Arrival<Entry>> arrivals, double known_cost, std::vector<Entry*>& kept,
+              const Deadline& deadline = {}) {
     arrivals_ = arrivals;
     kept_ = &kept;
     kept.clear();
@@ -70,6 +73,7 @@ class LayerFilter {
     late_.clear();
     std::size_t at = 0;
     while (at < ranking_.size() && kept.size() < width_) {
+      if (at > 0 && deadline.passed()) return {.cut_short = true};
       sort_to(at);
       const std::size_t end = std::min(sorted_, at + block_size(at));
       at = threads_ > 1 && end - at >= least_block ? keep_block(at, end) : keep_each(at, end);

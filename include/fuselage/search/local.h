@@ -70,6 +70,7 @@ class LocalSearch {
 
  private:
   static constexpr double infinity = std::numeric_limits<double>::infinity();
+  static constexpr std::size_t kernels_between_looks = 256;
   static constexpr std::size_t idle_restarts = 256;  // without a price: there is nothing to try
   static constexpr std::size_t hard_shake = 8;       // one restart of so many shakes four times as hard
   static constexpr std::size_t near = 2;             // kernels beside a change whose moves are tried again
@@ -117,11 +118,14 @@ class LocalSearch {
     publish();
   }
 
+  // A spent meter ends it only where that can't wait: what a budget of steps does must not depend on its size.
   void refit_base(Meter& meter) {
     Stretch<P> refitted;
     refitted.trail.push_back(problem_.initial());
-    for (const Kernel& k : base_.kernels)
+    for (const Kernel& k : base_.kernels) {
+      if (refitted.size() % kernels_between_looks == 0 && meter.hurried()) return;
       if (!append(refitted, k, meter)) return;
+    }
     if (refitted.cost(0, refitted.size()) > base_.cost(0, base_.size())) return;
     refitted.fresh.assign(refitted.size(), 1);
     base_ = std::move(refitted);

@@ -46,6 +46,17 @@ class MctsForest {
     }
   }
 
+  // Somebody knows a plan of this cost.
+  void offer(double cost) {
+    for (Tree& tree : trees_) tree.offer(cost);
+  }
+  // Of the best plan there is, be it ours or one that was offered.
+  Proof proof() const {
+    Proof best = Proof::none;
+    for (const Tree& tree : trees_) best = std::max(best, tree.proof());
+    return best;
+  }
+
   Outcome<State, Kernel> run() {
     if (trees_.size() == 1)
       trees_[0].run(meter_);
@@ -120,19 +131,17 @@ class MctsForest {
     result.steps = meter_.steps();
     result.stop = trees_.size() == 1 ? meter_.reason() : stop_;
     const Tree* best = &trees_[0];
-    Proof proof = Proof::none;
     for (const Tree& tree : trees_) {
       result.states += tree.states();
       result.lower_bound = std::max(result.lower_bound, tree.lower_bound());
-      proof = std::max(proof, tree.proof());
       if (tree.best().cost < best->best().cost) best = &tree;
     }
-    if (proof != Proof::none) result.stop = StopReason::exhausted;
+    if (proof() != Proof::none) result.stop = StopReason::exhausted;
     result.found = best->best().found();
     if (result.found) {
       result.cost = best->best().cost;
       result.plan = best->best().plan;
-      result.proof = proof;
+      result.proof = proof();
       settle_proof(result.cost, result.lower_bound, result.proof);
     } else {
       result.infeasible = result.lower_bound == std::numeric_limits<double>::infinity();

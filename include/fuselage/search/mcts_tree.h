@@ -25,6 +25,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -77,11 +78,11 @@ class MctsTree {
     if (node(root).complete) record();
   }
 
-  // Goes on until the root is closed (true) or the meter is spent, from wherever the last run stopped. A
-  // spent meter doesn't stop it before there is a plan, but for a few dead ends.
+  // Goes on until the root is closed (true) or the meter is spent, from wherever the last run stopped. Steps
+  // don't stop it before there is a plan, but for a few dead ends; when time is up it gets another moment.
   bool run(Meter& meter) {
     while (!closed() && (!meter.spent() || may_overrun(meter))) advance(meter);
-    if (plan_is_stale_) read_off_plan();
+    if (plan_is_stale_ && !read_off_plan(meter)) return false;
     return closed();
   }
 
@@ -103,7 +104,7 @@ class MctsTree {
     return lower == infinity ? infinity : std::min(lower, upper_);
   }
   Proof proof() const {
-    if (!closed() || G::drops || slack_ > same_cost) return Proof::none;
+    if (!closed() || plan_is_stale_ || G::drops || slack_ > same_cost) return Proof::none;
     return growth_.declares_all() ? Proof::optimal : Proof::optimal_in_declared_space;
   }
   std::uint64_t states() const { return growth_.expanded(); }
@@ -131,7 +132,8 @@ class MctsTree {
   static constexpr double infinity = std::numeric_limits<double>::infinity();
   static constexpr Index root = Grown::root;
   static constexpr std::uint32_t no_edge = std::numeric_limits<std::uint32_t>::max();
-  static constexpr int most_overruns = 32;  // dead ends after a spent meter
+  static constexpr int most_overruns = 32;    // dead ends after a spent meter
+  static constexpr std::size_t kernels_between_looks = 1 << 12;  // at the clock, while a plan is read off
 
   struct Step {
     Index node = root;
@@ -150,11 +152,13 @@ class MctsTree {
   bool proves() const { return growth_.declares_all() && !G::drops; }
   bool is_hopeless(double total) const { return !(total < upper_ * (1 - slack_)); }
 
-  bool may_overrun(const Meter& meter) {
+  bool may_overrun(Meter& meter) {
     if (upper_ < infinity) return false;
-    if (!path_.empty()) return true;
-    const bool hurry = meter.reason() == StopReason::time || meter.reason() == StopReason::cancelled;
-    return overruns_++ < (hurry ? 1 : most_overruns);
+    if (meter.hurried()) {
+      if (!moment_) moment_ = meter.overrun();
+      if (moment_->hurried()) return false;
+    }
+    return !path_.empty() || overruns_++ < most_overruns;
   }
 
   // One kernel further down, or at the end of the path up again. A spent meter interrupts an iteration
@@ -209,7 +213,7 @@ class MctsTree {
     const double factor = stretch(from);
     const double weight =
         diving_ ? 0.0 : exploration_ * range_ * std::sqrt(std::max(1.0, static_cast<double>(from.visits)));
-    const double noise = diving_ && (is_seeded_ || incumbent_.found()) ? dive_noise_ : 0.0;
+    const double noise = diving_ && (is_seeded_ || best_cost_ < infinity) ? dive_noise_ : 0.0;
     const bool by_mean = backup_ == Backup::mean && !diving_;
     const Edge* edges = graph().edges(from);
     std::uint32_t best = no_edge;
@@ -242,7 +246,7 @@ class MctsTree {
       if (at.expanded && !at.closed) refresh(at);
     }
     path_.clear();
-    if (node(root).best < incumbent_.cost) record();
+    if (node(root).best < best_cost_) record();
     if (monitor_ && proves()) monitor_->bounded("mcts", lower_bound());
     // The end of a path that is neither new nor worth more visits raised a bound, or else two sums differ by
     // rounding just where the incumbent cuts: a little more slack parts them.
@@ -305,18 +309,28 @@ class MctsTree {
     }
     if (range_ == 0) range_ = cost - start_bound_;
     if (node(root).guess > 0) root_stretch_ = cost / node(root).guess;
-    if (!(cost < incumbent_.cost)) return;
-    incumbent_.cost = cost;
+    if (!(cost < best_cost_)) return;
+    best_cost_ = cost;
     upper_ = std::min(upper_, cost);
     best_trail_.swap(trail_);
     plan_is_stale_ = true;
     if (monitor_) monitor_->found("mcts", cost);
   }
-  void read_off_plan() {
-    incumbent_.plan.clear();
-    for (const Choice& choice : best_trail_)
-      incumbent_.plan.push_back(growth_.kernel(choice.node, choice.kernel));
+  // False if time was up before the last kernel: then the incumbent is the one that was read off before.
+  bool read_off_plan(Meter& meter) {
+    std::vector<Kernel> plan;
+    std::size_t listed = 0;
+    for (const Choice& choice : best_trail_) {
+      if (listed >= kernels_between_looks) {
+        if (meter.hurried() && (!moment_ || moment_->hurried())) return false;
+        listed = 0;
+      }
+      plan.push_back(growth_.kernel(choice.node, choice.kernel));
+      listed += node(choice.node).declared + 1;
+    }
+    incumbent_ = {.cost = best_cost_, .plan = std::move(plan)};
     plan_is_stale_ = false;
+    return true;
   }
 
   Grown growth_;
@@ -334,6 +348,7 @@ class MctsTree {
   double root_stretch_ = 1;
   std::uint64_t told_steps_ = 0;
   int overruns_ = 0;
+  std::optional<Meter> moment_;  // for the first plan, once time is up
 
   // The iteration under way; an empty path: none.
   std::vector<Step> path_;
@@ -342,6 +357,7 @@ class MctsTree {
   bool is_news_ = false;  // a kernel was priced, a bound raised or a plan found
 
   Incumbent<Kernel> incumbent_;
+  double best_cost_ = infinity;  // of the best plan of this tree, read off or not
   bool plan_is_stale_ = false;
   std::vector<Choice> trail_;
   std::vector<Choice> best_trail_;

@@ -5,12 +5,14 @@
 // went is remembered, so that a pass bounds the optimum whatever it dropped. Without a width it is exact.
 //
 // States live until their layer is expanded; what remains of them is who led to them (12 bytes), from which a
-// plan is replayed. A pass can be paused after any batch of states and go on later.
+// plan is replayed. A pass can be paused after any batch of states and go on later. Time and Ctrl-C don't wait
+// for that: they end it between any two kernels, listings or comparisons, and the state under way stays open.
 #pragma once
 
 #include <tbb/parallel_for.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cassert>
 #include <cstdint>
 #include <optional>
@@ -74,7 +76,7 @@ class Sweep {
   // Goes on until all layers are done (true) or the meter is spent.
   bool run(Meter& meter) {
     for (; layer_ + 1 < layers_.size(); ++layer_) {
-      if (!opened_) open_layer(meter);
+      if (!opened_ && !open_layer(meter)) return false;
       while (next_ < current_.size()) {
         if (meter.spent()) return false;
         next_ = expand(next_, std::min(current_.size(), next_ + batch), meter);
@@ -82,10 +84,9 @@ class Sweep {
       }
       close_layer();
     }
-    note_ends();
-    return true;
+    return note_ends(meter);
   }
-  bool finished() const { return layer_ + 1 >= layers_.size(); }
+  bool finished() const { return layer_ + 1 >= layers_.size() && noted_; }
 
   const Incumbent<Kernel>& best() const { return best_; }
   // No plan is cheaper than the lesser of this and best().cost or an offered cost. Infinite once everything
@@ -110,6 +111,8 @@ class Sweep {
   static constexpr bool guided = !std::is_same_v<G, KeepAll>;
   static constexpr std::size_t batch = 64;            // states between two looks at the meter
   static constexpr std::uint64_t most_priced = 4096;  // kernels between two looks, before the last state's
+  static constexpr std::uint32_t kernels_between_looks = 256;   // at the clock alone
+  static constexpr std::size_t entries_between_looks = 1 << 12;
   // Several threads get as many states at once, in shares, as have so many kernels by the average so far.
   static constexpr std::uint64_t least_shared = 384;
   static constexpr std::uint64_t most_shared = 1 << 15;
@@ -147,9 +150,15 @@ class Sweep {
   }
   bool hopeless(double estimate) const { return is_hopeless(estimate, upper_bound_); }
 
-  void open_layer(Meter& meter) {
+  // False if time was up before the layer was filtered.
+  bool open_layer(Meter& meter) {
     std::vector<Arrival<Entry>>& arrivals = layers_[layer_].arrivals;
-    const auto dropped = filter_.run(arrivals, upper_bound_, current_);
+    const auto dropped = filter_.run(arrivals, upper_bound_, current_, meter.deadline());
+    if (dropped.cut_short) {
+      current_.clear();
+      meter.hurried();
+      return false;
+    }
     if (dropped.any) {
       drop(dropped.least_estimate);
       narrowed_ = true;
@@ -160,9 +169,10 @@ class Sweep {
     next_ = 0;
     opened_ = true;
     if (current_.size() > wide_) look_ahead(meter);
-    if (current_.empty() || upper_bound_ < infinite_cost) return;
+    if (current_.empty() || upper_bound_ < infinite_cost) return true;
     deepest_.clear();
     for (const Entry* entry : current_) deepest_.push_back(entry->state);
+    return true;
   }
 
   void close_layer() {
@@ -189,32 +199,36 @@ class Sweep {
 
   // Expands states from `begin` on, up to `end`; returns where it stopped.
   std::size_t expand(std::size_t begin, std::size_t end, Meter& meter) {
-    if constexpr (guided) {
-      expand_guided(begin, end, meter);
-      return end;
-    }
+    if constexpr (guided) return expand_guided(begin, end, meter);
     std::uint64_t priced = 0;
     std::size_t i = begin;
     for (; i < end && priced < most_priced; ++i) {
-      if (i >= prepared_to_ && options_.threads > 1) prepare(i);
-      priced += i < prepared_to_ ? admit(i) : expand_here(i);
+      if (i >= prepared_to_ && options_.threads > 1) prepare(i, meter);
+      const auto of_state = i < prepared_to_ ? admit(i) : expand_here(i, meter);
+      if (!of_state) break;
+      priced += *of_state;
     }
     meter.charge(priced);
     priced_ += priced;
     return i;
   }
 
-  // Returns how many kernels were priced.
-  std::uint64_t expand_here(std::size_t index) {
+  // Returns how many kernels were priced; nothing if time was up before the last: the state stays open.
+  std::optional<std::uint64_t> expand_here(std::size_t index, Meter& meter) {
     if (hopeless(current_[index]->estimate)) return 0;
-    complete_ = expand_one(index, kernels_,
-                           [&](std::size_t layer, Entry&& entry) { arrive(layer, std::move(entry)); }) &&
-                complete_;
+    const auto complete =
+        expand_one(index, kernels_, meter.deadline(),
+                   [&](std::size_t layer, Entry&& entry) { arrive(layer, std::move(entry)); });
+    if (!complete) {
+      meter.hurried();
+      return std::nullopt;
+    }
+    complete_ = *complete && complete_;
     return kernels_.size();
   }
 
   // Expands some states from `begin` on in shares, if they are worth it. Their arrivals wait to be admitted.
-  void prepare(std::size_t begin) {
+  void prepare(std::size_t begin, Meter& meter) {
     const std::uint64_t each = priced_ / std::max<std::uint64_t>(1, states_ - current_.size() + begin) + 1;
     const std::size_t left = current_.size() - begin;
     if (left < least_states_shared || left * each < least_shared) return;
@@ -226,28 +240,38 @@ class Sweep {
     prepared_to_ = begin + count;
     const std::size_t needed = (count + share_ - 1) / share_;
     if (shares_.size() < needed) shares_.resize(needed);
+    std::atomic<bool> late = false;
     tbb::parallel_for(std::size_t{0}, needed, [&](std::size_t at) {
       const std::size_t first = begin + at * share_;
-      fill(shares_[at], first, std::min(prepared_to_, first + share_));
+      if (!fill(shares_[at], first, std::min(prepared_to_, first + share_), meter.deadline())) late = true;
     });
+    if (!late) return;
+    prepared_to_ = prepared_from_;  // none of it counts
+    meter.hurried();
   }
 
-  void fill(Share<P, Entry>& share, std::size_t begin, std::size_t end) {
+  // False if time was up before the last kernel.
+  bool fill(Share<P, Entry>& share, std::size_t begin, std::size_t end, const Deadline& deadline) {
     share.begin(layer_ + 1, pool_);
     for (std::size_t i = begin; i < end; ++i) {
-      const bool is_hopeless_now = hopeless(current_[i]->estimate);
-      const bool complete =
-          is_hopeless_now || expand_one(i, share.kernels, [&](std::size_t layer, Entry&& entry) {
+      if (hopeless(current_[i]->estimate)) {
+        share.end_state(0, true);
+        continue;
+      }
+      const auto complete =
+          expand_one(i, share.kernels, deadline, [&](std::size_t layer, Entry&& entry) {
             const double order = order_of(entry);
             share.put(problem_, layer, std::move(entry), order);
           });
-      share.end_state(is_hopeless_now ? 0 : share.kernels.size(), complete);
+      if (!complete) return false;
+      share.end_state(share.kernels.size(), *complete);
     }
+    return true;
   }
 
   // Admits what state `index`, which was prepared, led to; returns how many kernels were priced. Where a
   // better plan has been offered since, it is as if the state had been expanded only now.
-  std::uint64_t admit(std::size_t index) {
+  std::optional<std::uint64_t> admit(std::size_t index) {
     Share<P, Entry>& share = shares_[(index - prepared_from_) / share_];
     const std::size_t state = (index - prepared_from_) % share_;
     const bool gone = hopeless(current_[index]->estimate);
@@ -257,12 +281,16 @@ class Sweep {
     return share.expanded(state).priced;
   }
 
-  // True if the state declared all that matters.
+  // Has the state declared all that matters? Nothing if time was up before its last kernel.
   template <class Put>
-  bool expand_one(std::size_t index, std::vector<Kernel>& kernels, const Put& put) const {
+  std::optional<bool> expand_one(std::size_t index, std::vector<Kernel>& kernels, const Deadline& deadline,
+                                 const Put& put) const {
     const Entry& from = *current_[index];
     const bool complete = problem_.kernels(from.state, kernels);
-    for (std::uint32_t k = 0; k < kernels.size(); ++k) step_to(from, index, kernels[k], k, put);
+    for (std::uint32_t k = 0; k < kernels.size(); ++k) {
+      if (k % kernels_between_looks == kernels_between_looks - 1 && deadline.passed()) return std::nullopt;
+      step_to(from, index, kernels[k], k, put);
+    }
     return complete;
   }
 
@@ -289,11 +317,18 @@ class Sweep {
     put(layer, std::move(next));
   }
 
-  void expand_guided(std::size_t begin, std::size_t end, Meter& meter) {
+  // Guides are asked for as many states at once, up to a number of kernels. Returns where it stopped.
+  std::size_t expand_guided(std::size_t begin, std::size_t end, Meter& meter) {
     std::vector<std::vector<Kernel>> kernels(end - begin);
     std::vector<Expansion<P, Latent>> expansions;
+    std::size_t listed = 0;
     for (std::size_t i = begin; i < end; ++i) {
+      if (listed >= most_priced) {
+        end = i;
+        break;
+      }
       complete_ = problem_.kernels(current_[i]->state, kernels[i - begin]) && complete_;
+      listed += kernels[i - begin].size();
       expansions.push_back(
           {.state = &current_[i]->state, .latent = &current_[i]->latent, .kernels = kernels[i - begin]});
     }
@@ -309,6 +344,7 @@ class Sweep {
           arrive(layer, std::move(entry));
         });
     }
+    return end;
   }
 
   void drop(double estimate) {
@@ -356,9 +392,17 @@ class Sweep {
     pass.earlier_ = &trail_;
     pass.upper_bound_ = upper_bound_;
     pass.layers_.resize(layers_.size());
-    for (const Entry* entry : current_) pass.add(pass.layers_[layer_], Entry(*entry));
+    std::size_t copied = 0;
+    const auto copy = [&](std::size_t layer, const Entry& entry) {
+      if (++copied % entries_between_looks == 0 && meter.hurried()) return false;
+      pass.add(pass.layers_[layer], Entry(entry));
+      return true;
+    };
+    for (const Entry* entry : current_)
+      if (!copy(layer_, *entry)) return;
     for (std::size_t at = layer_ + 1; at < layers_.size(); ++at)
-      for (const auto& arrival : layers_[at].arrivals) pass.add(pass.layers_[at], Entry(*arrival.entry));
+      for (const auto& arrival : layers_[at].arrivals)
+        if (!copy(at, *arrival.entry)) return;
     pass.trail_.resize(trail_.size());
     pass.held_ = 2 * held_;
     pass.steps_kept_ = steps_kept_;
@@ -369,19 +413,23 @@ class Sweep {
     offer(best_.cost);
   }
 
-  void note_ends() {
-    if (noted_) return;
-    noted_ = true;
+  // False if time was up before the best plan was replayed: then there is none, and nothing is proven.
+  bool note_ends(Meter& meter) {
+    if (noted_) return true;
     const Entry* best = nullptr;
     for (const auto& arrival : layers_.back().arrivals)
       if (!best || arrival.entry->cost < best->cost) best = arrival.entry;
-    if (!best || best->cost >= best_.cost) return;
-    best_.cost = best->cost;
-    best_.plan = plan_to(best->from);
+    if (best && best->cost < best_.cost) {
+      auto plan = plan_to(best->from, meter);
+      if (!plan) return false;
+      best_ = {.cost = best->cost, .plan = *std::move(plan)};
+    }
+    noted_ = true;
+    return true;
   }
 
-  // The kernels from the start to where `last` leads, replayed from their places.
-  std::vector<Kernel> plan_to(const Step& last) const {
+  // The kernels from the start to where `last` leads, replayed from their places; nothing if time was up.
+  std::optional<std::vector<Kernel>> plan_to(const Step& last, Meter& meter) const {
     std::vector<std::uint32_t> places;
     for (const Step* at = &last; at->layer >= 0;) {
       places.push_back(at->kernel);
@@ -392,8 +440,14 @@ class Sweep {
     std::vector<Kernel> plan;
     std::vector<Kernel> kernels;
     State state = *start_;
+    std::size_t listed = 0;
     for (auto place = places.rbegin(); place != places.rend(); ++place) {
+      if (listed >= entries_between_looks) {
+        if (meter.hurried()) return std::nullopt;
+        listed = 0;
+      }
       problem_.kernels(state, kernels);
+      listed += kernels.size() + 1;
       plan.push_back(kernels[*place]);
       state = problem_.apply(state, plan.back());
     }
@@ -435,5 +489,19 @@ class Sweep {
   std::size_t steps_kept_ = 0;  // of the trail
   std::uint64_t states_ = 0;
 };
+
+// Runs a sweep whatever the steps: only time, Ctrl-C and the process's memory end it, and where time was up
+// it gets another moment. True if it came to its end.
+template <class Sweep>
+bool run_to_end(Sweep& sweep, Meter& meter) {
+  const auto go_on = [&] {
+    Meter free = meter.overrun();
+    const bool finished = sweep.run(free);
+    meter.charge(free.steps());
+    return finished;
+  };
+  const bool was_late = meter.hurried();
+  return go_on() || (meter.hurried() && !was_late && go_on());
+}
 
 }  // namespace fuselage::search

@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "fuselage/serve/hub.h"
 
@@ -18,6 +19,8 @@ struct ServerOptions {
   std::uint16_t port = 7860;  // 0: any that is free
   int threads = 1;
   std::string token = {};  // if not empty, requests must carry it: Authorization: Bearer TOKEN
+  // Names of this machine beside localhost and its addresses, see host_guard.h.
+  std::vector<std::string> allowed_hosts = {};
   std::size_t most_connections = 16'384;
   std::size_t most_connections_a_client = 16'384;
   std::size_t most_body_bytes = 1 << 20;     // of an HTTP body

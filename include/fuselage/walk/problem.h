@@ -38,6 +38,7 @@
 #include <optional>
 #include <vector>
 
+#include "fuselage/core/budget.h"
 #include "fuselage/search/problem.h"
 #include "fuselage/walk/episode.h"
 #include "fuselage/walk/plan.h"
@@ -89,6 +90,9 @@ struct ProblemOptions {
   // The one legal tile, also of prefixes under the seed's rules; the fallback runs at 128 all the same.
   std::optional<int> only_tile = {};
   bool tight_bounds = true;  // physical: worth their time wherever more than one plan is priced
+  // Of setting up. Tight bounds and symmetries that aren't there by then are left out: what is proven is
+  // weaker then, never wrong.
+  Deadline set_up = {};
 };
 
 class Frontier;
