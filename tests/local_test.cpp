@@ -107,6 +107,29 @@ TEST(LocalToy, finds_the_optimum) {
   EXPECT_GE(found, 18) << "of 20";
 }
 
+// Costs of thirteen digits that differ by as little as those of the strip: the same moves pay.
+class DearStrip : public Strip {
+ public:
+  DearStrip(int length, int colours, std::uint64_t seed) : Strip(length, colours, seed), length_(length) {}
+  double price(const State& s, const Kernel& k) const { return Strip::price(s, k) + 1e12 * k.count; }
+  double bound(const State& s) const { return Strip::bound(s) + 1e12 * (length_ - s.column); }
+
+ private:
+  int length_;
+};
+
+TEST(LocalToy, a_move_that_saves_a_cycle_of_many_is_taken) {
+  for (std::uint64_t seed = 0; seed < 10; ++seed) {
+    const Strip strip(12, 3, seed);
+    const DearStrip dear(12, 3, seed);
+    const search::LocalOptions options = {.budget = {.steps = 10'000}, .seed = seed};
+    const auto expected = search::local(strip, strip.slow_plan(), options);
+    const auto outcome = search::local(dear, dear.slow_plan(), options);
+    EXPECT_EQ(outcome.plan, expected.plan) << seed;
+    EXPECT_EQ(outcome.cost, expected.cost + 12e12) << seed;
+  }
+}
+
 TEST(LocalToy, a_long_plan_improves_everywhere) {
   const Strip strip(3000, 4, 1);
   const double optimum = search::exact(strip).cost;

@@ -41,8 +41,6 @@ class GranularitySearch {
   }
 
  private:
-  static constexpr std::size_t terms = 64;  // of a latency: classes of tiles
-
   // Lengths of a k-step, the longest first: about as many k-steps as limits ask for, and more.
   std::vector<std::int64_t> steps() const {
     if (!shape_.has_matmul()) return {1};
@@ -78,7 +76,9 @@ class GranularitySearch {
       pricing_.choose(parts(fewest_rows_, fewest_columns_, shape_.has_matmul() ? longest : 1));
       least_ = std::max(pricing_.compute(), pricing_.least_traffic() / machine_.bandwidth);
     }
-    return least_ >= unbeatable_from(best_.cost.latency, terms);
+    const std::int64_t steps = ceil_div(std::max<std::int64_t>(1, reduction_), machine_.native_width);
+    return least_ >= unbeatable_from(best_.cost.latency,
+                                     static_cast<std::size_t>(fewest_rows_ * fewest_columns_ * steps));
   }
 
   // False: neither this nor any larger number of columns can pay.

@@ -34,6 +34,14 @@ double least_compute(const Instance& instance, const Rules& rules, OpId id) {
   return op.base_cost * steps * rows * columns;
 }
 
+// The judge adds up as many.
+std::size_t iterations(const Shape& shape, const Granularity& g) {
+  std::int64_t reduction = 1;
+  for (const std::int64_t k : shape.reductions()) reduction = std::max(reduction, k);
+  return static_cast<std::size_t>(ceil_div(shape.width(), g.w) * ceil_div(shape.height(), g.h) *
+                                  ceil_div(reduction, g.k));
+}
+
 }  // namespace
 
 GridProblem::GridProblem(const Instance& instance, const Rules& rules, const SpaceOptions& options,
@@ -53,7 +61,9 @@ GridProblem::GridProblem(const Instance& instance, const Rules& rules, const Spa
       fail("op {} alone fits fast memory of {} elements at no granularity; expected a larger capacity", op,
            instance.machine().capacity);
     alone_.push_back(alone.cost);
+    additions_ = std::max(additions_, iterations(alone.shape(), groups_.best(alone, 0, 0).granularity));
   }
+  additions_ += static_cast<std::size_t>(horizon_);
   charge_.assign(static_cast<std::size_t>(instance.op_count()), 0.0);
   if (rules.set == RuleSet::mlsys && options.tight_bound) charge_ = least_charges(instance, rules, stop);
   grow_catalogue(stop);

@@ -20,7 +20,7 @@ void fall_back(Outcome& outcome, const search::Incumbent<Kernel>& known, search:
   outcome.plan = known.plan;
   outcome.cost = known.cost;
   outcome.proof = proof;
-  outcome.lower_bound = std::min(outcome.lower_bound, outcome.cost);
+  search::settle_proof(outcome.cost, outcome.lower_bound, outcome.proof);
   outcome.engine = "start";
 }
 

@@ -5,6 +5,7 @@
 // what the order of a sum makes of its last digits is no difference.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <limits>
 
@@ -22,18 +23,18 @@ constexpr bool agree(double a, double b) {
   return a < b ? meets(a, b) : meets(b, a);
 }
 
-// By what share two sums of so many prices differ at most because they are summed in different orders: each is
-// off by half an ulp an addition, and the prices in them by an ulp or two of their own.
-constexpr double rounding_of(std::size_t prices) {
-  return 2 * static_cast<double>(prices + 1) * std::numeric_limits<double>::epsilon();
+// By what share two sums of so many numbers differ at most because they are summed in different orders: each
+// is off by half an ulp an addition, and the numbers in them by an ulp or two of their own.
+constexpr double rounding_of(std::size_t additions) {
+  return std::min(same_cost, 2 * static_cast<double>(additions + 1) * std::numeric_limits<double>::epsilon());
 }
 
 // Who is known to cost no less than this can't be cheaper than a plan of `cost`. A pruning that asks so is
 // safe although bounds are sums in another order than costs: what it loses is no cheaper than `cost` by more
 // than rounding, which nobody can tell from none. And what costs the same is pruned, whatever its last digit,
 // so that plateaus of equal plans are not searched.
-constexpr double unbeatable_from(double cost, std::size_t prices) {
-  return cost * (1 - rounding_of(prices));
+constexpr double unbeatable_from(double cost, std::size_t additions) {
+  return cost * (1 - rounding_of(additions));
 }
 
 }  // namespace fuselage

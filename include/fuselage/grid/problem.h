@@ -106,6 +106,7 @@ class GridProblem {
 
   State initial() const;
   int horizon() const { return horizon_; }
+  std::size_t additions() const { return additions_; }
   int progress(const State& s) const { return s.progress; }
   bool kernels(const State& s, std::vector<Kernel>& out) const;
   double price(const State& s, const Kernel& k) const;
@@ -183,6 +184,7 @@ class GridProblem {
   SpaceOptions options_;
   Groups groups_;
   int horizon_ = 0;
+  std::size_t additions_ = 0;
   bool whole_ = false;  // every connected group is declared
   std::vector<std::vector<const Group*>>
       catalogue_;                      // usable groups that contain the op, the most saving first

@@ -57,7 +57,9 @@ class DoubtSearch {
     }
     return true;
   }
-  void offer(double cost) { upper_bound_ = std::min(upper_bound_, unbeatable_from(cost, kernels())); }
+  void offer(double cost) {
+    upper_bound_ = std::min(upper_bound_, unbeatable_from(cost, search::additions(problem_)));
+  }
 
   bool finished() const { return !nodes_.empty() && open_.empty(); }
   const search::Incumbent<Kernel>& best() const { return best_; }
@@ -98,7 +100,6 @@ class DoubtSearch {
     }
   };
 
-  std::size_t kernels() const { return static_cast<std::size_t>(problem_.horizon()); }  // of a plan, at most
   bool hopeless(const State& state, double cost) const {
     return cost + problem_.bound(state) >= upper_bound_;
   }
@@ -135,7 +136,9 @@ class DoubtSearch {
     if (problem_.progress(state) >= problem_.horizon()) return end(way);
     std::vector<std::size_t>& alike = seen_[problem_.key(state)];
     for (std::size_t n : alike)
-      if (nodes_[n].state == state && way.cost >= unbeatable_from(nodes_[n].way.cost, kernels())) return;
+      if (nodes_[n].state == state &&
+          way.cost >= unbeatable_from(nodes_[n].way.cost, search::additions(problem_)))
+        return;
     const std::size_t n = nodes_.size();
     alike.push_back(n);
     nodes_.push_back({.state = std::move(state), .way = std::move(way)});

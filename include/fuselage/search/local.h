@@ -239,8 +239,7 @@ class LocalSearch {
   // A stretch around the first kernel whose moves have not been tried; when there is none, one that is
   // shaken.
   bool open_stretch(Meter& meter) {
-    const auto kernels = static_cast<std::size_t>(problem_.horizon());
-    if (start_bound_ >= unbeatable_from(best_.cost, kernels)) return false;
+    if (start_bound_ >= unbeatable_from(best_.cost, additions(problem_))) return false;
     if (const Incumbent<Kernel> offered = std::exchange(offered_, {}); offered.cost < base_cost_) {
       load(offered.plan, meter);
       return true;

@@ -73,7 +73,7 @@ class MctsTree {
         is_seeded_(options.seed != 0),
         random_(~options.seed),
         start_bound_(node(root).lower),
-        rounding_(rounding_of(static_cast<std::size_t>(problem.horizon()))),
+        rounding_(rounding_of(additions(problem))),
         slack_(rounding_) {
     if (node(root).complete) record();
   }

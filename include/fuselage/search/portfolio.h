@@ -234,8 +234,7 @@ class Portfolio {
   // Is there nothing to gain any more?
   bool settled() const {
     if (!best_.found() || !meets(bound_, best_.cost)) return false;
-    const auto kernels = static_cast<std::size_t>(problem_.horizon());
-    return bound_ >= unbeatable_from(best_.cost, kernels) || steps() >= 16 * options_.first_steps;
+    return bound_ >= unbeatable_from(best_.cost, additions(problem_)) || steps() >= 16 * options_.first_steps;
   }
 
   bool going_on() {

@@ -44,6 +44,16 @@ concept HasDominanceMask = HasDominance<P> && requires(const P& p, const typenam
   { p.dominance_mask(s) } -> std::same_as<std::uint64_t>;
 };
 
+// Optional: additions() says of how many numbers a plan's cost is summed at most, one after the other, if not
+// of one a kernel: how far rounding can get (core/cost.h).
+template <Problem P>
+std::size_t additions(const P& p) {
+  if constexpr (requires { p.additions(); })
+    return p.additions();
+  else
+    return static_cast<std::size_t>(p.horizon());
+}
+
 // Optional: estimate(s) guesses what the cheapest completion costs. It may be wrong either way: it ranks, and
 // bounds nothing. Without it states are ranked by their bound.
 template <class P>

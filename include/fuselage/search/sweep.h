@@ -70,8 +70,7 @@ class Sweep {
 
   // A plan of this cost is known: only cheaper ones are of interest.
   void offer(double cost) {
-    const auto kernels = static_cast<std::size_t>(problem_.horizon());  // of a plan, at most
-    upper_bound_ = std::min(upper_bound_, unbeatable_from(cost, kernels));
+    upper_bound_ = std::min(upper_bound_, unbeatable_from(cost, additions(problem_)));
   }
 
   // Goes on until all layers are done (true) or the meter is spent.
