@@ -24,11 +24,12 @@ bool GridProblem::buries(const State& s, const Group& group) const {
   return false;
 }
 
-std::vector<GridKernel> GridProblem::greedy() const {
+std::vector<GridKernel> GridProblem::greedy(const Deadline& deadline) const {
   std::vector<Kernel> plan;
   std::vector<Kernel> kernels;
   State s = initial();
   while (s.progress < horizon_) {
+    if (deadline.passed()) return naive();
     this->kernels(s, kernels);
     double best = std::numeric_limits<double>::infinity();
     std::optional<Kernel> chosen;

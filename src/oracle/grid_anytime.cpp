@@ -32,7 +32,7 @@ class Anytime {
     // Groups may grow for a third of the time.
     const GridProblem problem(instance_, options_.rules, {},
                               [&] { return clock_.seconds() > options_.wall_seconds / 3 || over(); });
-    offer(problem, problem.greedy());
+    offer(problem, problem.greedy(Deadline(rest())));
     for (std::size_t width = 1; width <= widest && !over(problem); width *= 4) {
       // A third of the time at most: what is left after that is better spent on improvement.
       Budget budget = rest();

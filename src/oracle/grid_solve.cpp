@@ -129,6 +129,7 @@ GridSolution solve_grid(const grid::Instance& instance, const GridSolveOptions& 
                                     static_cast<std::size_t>(std::max(1, options.threads)));
   check_guide(options);
   const Meter clock(options.budget);
+  const Deadline& deadline = clock.deadline();
   GridSolution solution;
   solution.engine = name(options.engine);
   if (options.monitor) {
@@ -137,12 +138,10 @@ GridSolution solve_grid(const grid::Instance& instance, const GridSolveOptions& 
     options.monitor->found("start", priced(alone, alone.naive()).cost);
   }
   // Groups may grow for a third of the time.
-  const GridProblem problem(instance, options.rules, options.space, [&] {
-    return clock.seconds() > options.budget.wall_seconds / 3 ||
-           (options.budget.cancel && options.budget.cancel->load());
-  });
+  const Deadline set_up = deadline.share(1.0 / 3);
+  const GridProblem problem(instance, options.rules, options.space, [&] { return set_up.passed(); });
   const Incumbent naive = priced(problem, problem.naive());
-  const Incumbent greedy = priced(problem, problem.greedy());
+  const Incumbent greedy = priced(problem, problem.greedy(deadline));
   solution.naive_latency = naive.cost;
   solution.greedy_latency = greedy.cost;
   const Incumbent& start = greedy.cost < naive.cost ? greedy : naive;

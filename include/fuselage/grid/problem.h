@@ -23,6 +23,7 @@
 #include <span>
 #include <vector>
 
+#include "fuselage/core/budget.h"
 #include "fuselage/grid/groups.h"
 #include "fuselage/grid/plan.h"
 #include "fuselage/search/problem.h"
@@ -125,8 +126,9 @@ class GridProblem {
 
   // Can the group run here and does it make progress?
   bool runnable(const State& s, const Group& group) const;
-  // A complete plan in one pass: at each state the kernel that saves most.
-  std::vector<Kernel> greedy() const;
+  // A complete plan in one pass: at each state the kernel that saves most. naive() where that gets stuck, or
+  // the deadline passes.
+  std::vector<Kernel> greedy(const Deadline& deadline = {}) const;
   // Every op alone, nothing retained.
   std::vector<Kernel> naive() const;
   // As the contest writes it, with granularities and traversals.
