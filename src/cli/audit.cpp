@@ -107,7 +107,8 @@ void add_jobs(const AuditCommand& command, Family family, const AnyTargets& targ
                         return rules_audit::make_walk_game(workload, std::get<walk::Rules>(rules));
                       }});
   for (const GridTarget& problem : targets.problems)
-    for (const AnyRules& rules : rules_of(command, family))
+    for (const AnyRules& rules : rules_of(command, family)) {
+      check_shapes(problem, {.set = std::get<grid::RuleSet>(rules)});
       jobs.push_back(
           {.target = play_target(command, problem.name, count),
            .name = problem.name,
@@ -117,6 +118,7 @@ void add_jobs(const AuditCommand& command, Family family, const AnyTargets& targ
                  {.name = problem.name, .instance = problem.instance, .max_steps = max_steps_of(problem)},
                  std::get<grid::RuleSet>(rules));
            }});
+    }
 }
 
 AnyTargets read_targets_of(const std::vector<std::string>& names, const FamilyOptions& family) {

@@ -47,6 +47,12 @@ struct Row {
 Row row_of(const GridTarget& problem, const grid::Rules& rules, const Budget& budget) {
   Row row{.name = problem.name, .ops = problem.instance.op_count(), .rules = rules};
   try {
+    check_shapes(problem, rules);
+  } catch (const Error& error) {
+    row.error = error.what();
+    return row;
+  }
+  try {
     for (const Engine engine : engines) {
       const GridSolution& solution = row.solutions.emplace_back(
           oracle::solve_grid(problem.instance, {.rules = rules, .engine = engine, .budget = budget}));

@@ -25,35 +25,76 @@ std::string budget_text(const oracle::SolveOptions& options) {
   return text;
 }
 
+void note_unused(const Error& error) {
+  print_note(fmt::format(
+      "the best-known store is not used: {}; the search goes on without it (--no-store: without asking it)",
+      error.what()));
+}
+
 }  // namespace
 
 SearchStore::SearchStore(const std::string& file, bool used) {
   if (!used) return;
   try {
-    store_.emplace(store_path(file));
+    path_ = store_path(file);
+    store_.emplace(path_, oracle::Access::write, passing_patience());
+  } catch (const oracle::StoreError& error) {
+    if (!file.empty() && error.trouble() == oracle::StoreTrouble::misplaced) throw;
+    recover(error);
   } catch (const Error& error) {
-    if (!file.empty()) throw;
-    print_note(fmt::format("the best-known store is not used: {}", error.what()));
+    note_unused(error);
+  }
+}
+
+void SearchStore::with_store(const std::function<void(oracle::Store&)>& action) {
+  while (store_) {
+    try {
+      return action(*store_);
+    } catch (const oracle::StoreError& error) {
+      recover(error);
+    }
+  }
+}
+
+void SearchStore::recover(const oracle::StoreError& trouble) {
+  store_.reset();
+  if (trouble.trouble() != oracle::StoreTrouble::damaged || renewed_) return note_unused(trouble);
+  renewed_ = true;
+  try {
+    const std::string aside = oracle::set_store_aside(path_);
+    print_note(fmt::format(
+        "the best-known store: {}; it is kept as {}, and a new one begins (--no-store: search without one)",
+        trouble.what(), aside));
+    store_.emplace(path_, oracle::Access::write, passing_patience());
+  } catch (const Error& error) {
+    note_unused(Error(fmt::format("{}; {}", trouble.what(), error.what())));
   }
 }
 
 std::optional<double> SearchStore::known(const std::string& key) {
-  if (!store_) return std::nullopt;
-  try {
-    if (const auto record = store_->find(key)) return record->cost;
-  } catch (const Error& error) {
-    print_note(error.what());
-  }
-  return std::nullopt;
+  std::optional<double> cost;
+  with_store([&](oracle::Store& store) {
+    try {
+      if (const auto record = store.find(key)) cost = record->cost;
+    } catch (const oracle::StoreError&) {
+      throw;
+    } catch (const Error& error) {
+      print_note(fmt::format("{}; it counts for nothing, and is replaced by what is found now", error.what()));
+    }
+  });
+  return cost;
 }
 
 void SearchStore::offer(const std::string& name, const std::function<oracle::Record()>& record) {
-  if (!store_) return;
-  try {
-    store_->offer(record());
-  } catch (const Error& error) {
-    print_note(fmt::format("{}: not added to the best-known store: {}", name, error.what()));
-  }
+  with_store([&](oracle::Store& store) {
+    try {
+      store.offer(record());
+    } catch (const oracle::StoreError&) {
+      throw;
+    } catch (const Error& error) {
+      print_note(fmt::format("{}: not added to the best-known store: {}", name, error.what()));
+    }
+  });
 }
 
 oracle::Origin origin_of(const std::string& engine, const oracle::SolveOptions& options) {

@@ -15,6 +15,7 @@
 #include "fuselage/core/files.h"
 #include "fuselage/grid/plan_json.h"
 #include "fuselage/grid/problem_json.h"
+#include "fuselage/grid/shapes.h"
 #include "fuselage/oracle/grid_anytime.h"
 
 namespace fuselage {
@@ -48,6 +49,7 @@ double time_limit(int ops) {
 
 int run(const std::string& input, const std::string& output, const grid::Rules& rules) {
   const grid::Instance instance = grid::read_problem_file(input);
+  grid::check_shapes(instance, rules, input);
   oracle::improve_grid(instance, {.rules = rules,
                                   .wall_seconds = time_limit(instance.op_count()),
                                   .cancel = &stopped,
