@@ -165,7 +165,7 @@ TEST_F(StoreDamage, AWaitIsToldOnceAndEnds) {
   std::vector<std::string> notices;
   StorePatience patience{.most_seconds = 0.05, .quiet_seconds = 0};
   patience.notice = [&](const std::string& text) { notices.push_back(text); };
-  EXPECT_EQ(trouble_of([&] { Store(path, Access::write, patience).list(); }), StoreTrouble::unusable);
+  EXPECT_EQ(trouble_of([&] { Store(path, Access::write, patience).list(); }), StoreTrouble::locked);
   EXPECT_THAT(notices, testing::ElementsAre(AllOf(HasSubstr(path), HasSubstr("another program has locked it"))));
   // Who waits long enough goes on.
   patience.most_seconds = 600;

@@ -108,7 +108,7 @@ void add_jobs(const AuditCommand& command, Family family, const AnyTargets& targ
                       }});
   for (const GridTarget& problem : targets.problems)
     for (const AnyRules& rules : rules_of(command, family)) {
-      check_shapes(problem, {.set = std::get<grid::RuleSet>(rules)});
+      check_grid_shapes(problem, {.set = std::get<grid::RuleSet>(rules)});
       jobs.push_back(
           {.target = play_target(command, problem.name, count),
            .name = problem.name,

@@ -177,14 +177,14 @@ grid::Rules grid_rules_of(const GridTarget& target, const FamilyOptions& options
   return {.set = chosen, .compute = options.compute, .co_consumers = options.co_consumers};
 }
 
-void check_shapes(const grid::Instance& instance, const grid::Rules& rules, const std::string& source) {
+void check_grid_shapes(const grid::Instance& instance, const grid::Rules& rules, const std::string& source) {
   grid::check_shapes(instance, rules, source);
   const std::string warning = grid::shape_warning(instance, rules, source);
   if (!warning.empty()) print_note(warning);
 }
 
-void check_shapes(const GridTarget& target, const grid::Rules& rules) {
-  if (!target.is_task) check_shapes(target.instance, rules, target.source);
+void check_grid_shapes(const GridTarget& target, const grid::Rules& rules) {
+  if (!target.is_task) check_grid_shapes(target.instance, rules, target.source);
 }
 
 void refuse_options(const CLI::App& app, const std::vector<std::string_view>& flags, std::string_view why) {

@@ -77,8 +77,8 @@ grid::Rules grid_rules_of(const GridTarget& target, const FamilyOptions& options
                           const std::optional<grid::RuleSet>& set);
 
 // Error for a problem whose shapes the rules refuse; a note for one that they let pass all the same.
-void check_shapes(const grid::Instance& instance, const grid::Rules& rules, const std::string& source);
-void check_shapes(const GridTarget& target, const grid::Rules& rules);
+void check_grid_shapes(const grid::Instance& instance, const grid::Rules& rules, const std::string& source);
+void check_grid_shapes(const GridTarget& target, const grid::Rules& rules);
 
 // Why an option is refused.
 inline constexpr std::string_view only_mlsys =

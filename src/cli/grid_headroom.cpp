@@ -47,7 +47,7 @@ struct Row {
 Row row_of(const GridTarget& problem, const grid::Rules& rules, const Budget& budget) {
   Row row{.name = problem.name, .ops = problem.instance.op_count(), .rules = rules};
   try {
-    check_shapes(problem, rules);
+    check_grid_shapes(problem, rules);
   } catch (const Error& error) {
     row.error = error.what();
     return row;

@@ -4,12 +4,12 @@
 #include <algorithm>
 #include <cmath>
 
-#include "families.h"
 #include "fuselage/core/error.h"
 #include "fuselage/core/files.h"
 #include "fuselage/core/json.h"
 #include "fuselage/grid/fusionops.h"
 #include "fuselage/grid/problem_json.h"
+#include "families.h"
 #include "options.h"
 #include "report_cells.h"
 #include "units.h"
@@ -64,7 +64,7 @@ GridJudge read_grid_judge(const std::string& problem, const GridJudgeOptions& op
   GridJudge judge{.source = source_name(problem),
                   .instance = task ? task->instance : grid::read_problem_file(problem),
                   .rules = rules_of(options, task != nullptr)};
-  if (task == nullptr) check_shapes(judge.instance, judge.rules, judge.source);
+  if (task == nullptr) check_grid_shapes(judge.instance, judge.rules, judge.source);
   return judge;
 }
 

@@ -61,7 +61,7 @@ class Reading {
     for (const OracleInputs::File& file : inputs_.read(input, {".json"})) {
       const std::string stem = std::filesystem::path(file.name).stem().string();
       grid::Instance instance = grid::read_problem(file.text, file.name);
-      check_shapes(instance, {.set = rules_}, file.name);
+      check_grid_shapes(instance, {.set = rules_}, file.name);
       give(is_name(stem) ? stem : "problem", std::move(instance));
     }
   }

@@ -25,24 +25,29 @@ std::string budget_text(const oracle::SolveOptions& options) {
   return text;
 }
 
-void note_unused(const Error& error) {
+void note_unused(std::string_view why) {
   print_note(fmt::format(
       "the best-known store is not used: {}; the search goes on without it (--no-store: without asking it)",
-      error.what()));
+      why));
 }
 
 }  // namespace
 
-SearchStore::SearchStore(const std::string& file, bool used) {
+SearchStore::SearchStore(const std::string& file, bool used) : named_(!file.empty()) {
   if (!used) return;
   try {
     path_ = store_path(file);
+  } catch (const Error& error) {
+    return note_unused(error.what());
+  }
+  open();
+}
+
+void SearchStore::open() {
+  try {
     store_.emplace(path_, oracle::Access::write, passing_patience());
   } catch (const oracle::StoreError& error) {
-    if (!file.empty() && error.trouble() == oracle::StoreTrouble::misplaced) throw;
     recover(error);
-  } catch (const Error& error) {
-    note_unused(error);
   }
 }
 
@@ -58,17 +63,19 @@ void SearchStore::with_store(const std::function<void(oracle::Store&)>& action) 
 
 void SearchStore::recover(const oracle::StoreError& trouble) {
   store_.reset();
-  if (trouble.trouble() != oracle::StoreTrouble::damaged || renewed_) return note_unused(trouble);
-  renewed_ = true;
-  try {
-    const std::string aside = oracle::set_store_aside(path_);
-    print_note(fmt::format(
-        "the best-known store: {}; it is kept as {}, and a new one begins (--no-store: search without one)",
-        trouble.what(), aside));
-    store_.emplace(path_, oracle::Access::write, passing_patience());
-  } catch (const Error& error) {
-    note_unused(Error(fmt::format("{}; {}", trouble.what(), error.what())));
+  if (named_ && trouble.trouble() == oracle::StoreTrouble::misplaced) throw trouble;
+  if (trouble.trouble() != oracle::StoreTrouble::damaged || ++damages_ > 2) return note_unused(trouble.what());
+  if (damages_ == 2) {
+    try {
+      const std::string aside = oracle::set_store_aside(path_);
+      print_note(fmt::format(
+          "the best-known store: {}; it is kept as {}, and a new one begins (--no-store: search without one)",
+          trouble.what(), aside));
+    } catch (const Error& error) {
+      return note_unused(fmt::format("{}; {}", trouble.what(), error.what()));
+    }
   }
+  open();
 }
 
 std::optional<double> SearchStore::known(const std::string& key) {
@@ -87,10 +94,15 @@ std::optional<double> SearchStore::known(const std::string& key) {
 
 void SearchStore::offer(const std::string& name, const std::function<oracle::Record()>& record) {
   with_store([&](oracle::Store& store) {
+    if (!improvable_) return;
     try {
       store.offer(record());
-    } catch (const oracle::StoreError&) {
-      throw;
+    } catch (const oracle::StoreError& error) {
+      if (error.trouble() != oracle::StoreTrouble::unusable) throw;
+      improvable_ = false;
+      print_note(fmt::format(
+          "the best-known store is not improved: {}; the search goes on (--no-store: without it)",
+          error.what()));
     } catch (const Error& error) {
       print_note(fmt::format("{}: not added to the best-known store: {}", name, error.what()));
     }

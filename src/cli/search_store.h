@@ -26,10 +26,15 @@ class SearchStore {
   // Does it with the store, if there is one, and again with the new one that takes the place of a damaged one.
   void with_store(const std::function<void(oracle::Store&)>& action);
   void recover(const oracle::StoreError& trouble);
+  void open();
 
+  bool named_;
   std::string path_;
   std::optional<oracle::Store> store_;
-  bool renewed_ = false;  // once: what is damaged again at once is not the file's fault
+  bool improvable_ = true;  // a store that can be read only still says what is known
+  // At the first damage the file is opened again, since another search may have renewed it in the meantime; at
+  // the second it is moved away.
+  int damages_ = 0;
 };
 
 // Where the plan of a search comes from. Of `options` engine, width, seed and budget are read.

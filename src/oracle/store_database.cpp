@@ -103,7 +103,7 @@ void Database::refuse(int code) const {
           StoreTrouble::unusable,
           "{}: cannot be written: it is write-protected, or its directory is; expected a writable file", path_);
     case SQLITE_BUSY:
-      refuse_as(StoreTrouble::unusable,
+      refuse_as(StoreTrouble::locked,
                 "{}: another program has locked it for {} seconds; try again when it is done", path_,
                 wait_->patience.most_seconds);
     case SQLITE_FULL:

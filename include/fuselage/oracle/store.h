@@ -108,7 +108,8 @@ enum class Access : std::uint8_t { write, read };
 enum class StoreTrouble : std::uint8_t {
   misplaced,  // no file can be at this path: it is empty, or its directories can't be made
   damaged,    // no database, or one that doesn't hold together
-  unusable,   // for now, or for us: locked, write-protected, of another program, a full disk
+  locked,     // by another program, for longer than one waits
+  unusable,   // for us: write-protected, of another program, of a newer version, a full disk
 };
 class StoreError : public Error {
  public:
