@@ -29,7 +29,8 @@ class CliOverflow : public CommandTest {
   CliOverflow() {
     write("cheap.json", cheap);
     for (const char* rules : {"seed", "seed-honest", "physical"})
-      found_[rules] = run(fmt::format("search cheap.json --store s.sqlite --rules {0} --out {0}.json", rules));
+      found_[rules] =
+          run(fmt::format("search cheap.json --store s.sqlite --rules {0} --out {0}.json", rules));
   }
 
   // Once each, and nothing of the kind of a plan that fits.
@@ -75,15 +76,15 @@ TEST_F(CliOverflow, Json) {
   }
   const json headroom = run_json("headroom cheap.json --rules seed --steps 1000");
   EXPECT_THAT(headroom.dump(), HasSubstr("\"overflows\":1"));
-  EXPECT_EQ(run_json("tune cheap.json --model none --no-store --trials 8").at("results").at(0).at("overflows"), 1);
+  EXPECT_EQ(
+      run_json("tune cheap.json --model none --no-store --trials 8").at("results").at(0).at("overflows"), 1);
   EXPECT_THAT(run_json("search cheap.json --no-store --pareto traffic").dump(), HasSubstr("\"overflows\":1"));
 }
 
 TEST_F(CliOverflow, TheStoreShowsIt) {
   const Finished table = run("best list --store s.sqlite");
-  EXPECT_THAT(squeezed(table.out),
-              AllOf(HasSubstr(" optimal, 1 kernel overflows "), HasSubstr(" 54,055,000.00 0.0% optimal "),
-                    HasSubstr(remedy)));
+  EXPECT_THAT(squeezed(table.out), AllOf(HasSubstr(" optimal, 1 kernel overflows "),
+                                         HasSubstr(" 54,055,000.00 0.0% optimal "), HasSubstr(remedy)));
   for (const json& record : run_json("best list --store s.sqlite").at("records")) {
     EXPECT_EQ(record.at("overflows"), record.at("rules") == "physical" ? 0 : 1);
     const std::string key = record.at("key");

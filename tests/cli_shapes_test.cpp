@@ -66,10 +66,11 @@ TEST_F(CliShapes, HonestRulesRefuse) {
   for (const std::string& command : commands("mm.json")) {
     const Finished finished = run(command + "fusionops-honest");
     EXPECT_EQ(finished.exit_code, 2) << command;
-    EXPECT_THAT(finished.err,
-                HasSubstr("fuselage: error: mm.json: op 0: MatMul of LHS tensor 0, 8 x 4, and RHS tensor 1, 6 x 5 "
-                          "(width x height): the LHS is 8 wide, the RHS 5 high; expected equal ones, such as an "
-                          "RHS of 6 x 8 or an LHS of 5 x 4"))
+    EXPECT_THAT(
+        finished.err,
+        HasSubstr("fuselage: error: mm.json: op 0: MatMul of LHS tensor 0, 8 x 4, and RHS tensor 1, 6 x 5 "
+                  "(width x height): the LHS is 8 wide, the RHS 5 high; expected equal ones, such as an "
+                  "RHS of 6 x 8 or an LHS of 5 x 4"))
         << command;
     EXPECT_FALSE(std::filesystem::exists(path("data"))) << command;
   }
@@ -80,7 +81,8 @@ TEST_F(CliShapes, TheContestRefusesBeforeItSearches) {
                               "check plan.json --problem mm.json", "headroom mm.json --steps 100"}) {
     const Finished finished = run(command);
     EXPECT_EQ(finished.exit_code, 2) << command;
-    EXPECT_THAT(finished.err, HasSubstr("fuselage: error: mm.json: op 0: MatMul of LHS tensor 0, 8 x 4")) << command;
+    EXPECT_THAT(finished.err, HasSubstr("fuselage: error: mm.json: op 0: MatMul of LHS tensor 0, 8 x 4"))
+        << command;
   }
 }
 
@@ -92,7 +94,8 @@ TEST_F(CliShapes, OneOfSeveralProblems) {
   }());
   const Finished search = run("search mm.json good.json --no-store --rules fusionops-honest");
   EXPECT_EQ(search.exit_code, 2);
-  EXPECT_THAT(squeezed(search.out), AllOf(HasSubstr("mm 1 - "), HasSubstr("good 1 "), HasSubstr(" optimal ")));
+  EXPECT_THAT(squeezed(search.out),
+              AllOf(HasSubstr("mm 1 - "), HasSubstr("good 1 "), HasSubstr(" optimal ")));
   EXPECT_EQ(lines(search.err).size(), 1U) << search.err;
   const Finished silent = run("search good.json all --no-store --family grid --rules fusionops");
   EXPECT_EQ(silent.exit_code, 0);
@@ -105,7 +108,8 @@ TEST_F(ServedShapes, ResetRefusesOrWarns) {
   start();
   Http http(port());
   const json graph = json::parse(mismatched);
-  const Reply refused = http.request("POST", "/reset", json{{"graph", graph}, {"rules", "fusionops-honest"}}.dump());
+  const Reply refused =
+      http.request("POST", "/reset", json{{"graph", graph}, {"rules", "fusionops-honest"}}.dump());
   EXPECT_GE(refused.status, 400);
   EXPECT_LT(refused.status, 500);
   EXPECT_THAT(refused.body, HasSubstr("op 0: MatMul of LHS tensor 0, 8 x 4, and RHS tensor 1, 6 x 5"));
@@ -113,7 +117,8 @@ TEST_F(ServedShapes, ResetRefusesOrWarns) {
   EXPECT_THAT(begun.at("metadata").at("warning"), HasSubstr("op 0: MatMul of LHS tensor 0, 8 x 4"));
   json good = graph;
   good["heights"] = {4, 8, 4};
-  EXPECT_FALSE(http.post("/reset", {{"graph", good}, {"rules", "fusionops"}}).at("metadata").contains("warning"));
+  EXPECT_FALSE(
+      http.post("/reset", {{"graph", good}, {"rules", "fusionops"}}).at("metadata").contains("warning"));
 }
 
 }  // namespace

@@ -117,13 +117,15 @@ TEST_F(CliStore, DirectoriesAndEmptyFilesAreNoReasonToStop) {
 // A store that can only be read still says what is known.
 TEST_F(CliStore, WriteProtectionIsToldOnce) {
   fill();
-  if (::geteuid() == 0 && shell("command -v setpriv").exit_code != 0) GTEST_SKIP() << "root writes everything";
+  if (::geteuid() == 0 && shell("command -v setpriv").exit_code != 0)
+    GTEST_SKIP() << "root writes everything";
   const std::string user = ::geteuid() == 0 ? "setpriv --reuid 65534 --clear-groups " : "";
   const std::string before = bytes();
-  const Finished search = shell("mkdir plans && chmod 777 plans && chmod 444 s.sqlite && chmod 755 . && " + user +
-                                "\"$FUSELAGE\" search task1_chain task3_attention task2_residual "
-                                "--store s.sqlite --engine naive --out plans < /dev/null; code=$?; "
-                                "chmod 644 s.sqlite; exit $code");
+  const Finished search =
+      shell("mkdir plans && chmod 777 plans && chmod 444 s.sqlite && chmod 755 . && " + user +
+            "\"$FUSELAGE\" search task1_chain task3_attention task2_residual "
+            "--store s.sqlite --engine naive --out plans < /dev/null; code=$?; "
+            "chmod 644 s.sqlite; exit $code");
   EXPECT_EQ(search.exit_code, 0) << search.err;
   EXPECT_EQ(lines(search.err).size(), 1U) << search.err;
   EXPECT_THAT(search.err, AllOf(HasSubstr("write-protected"), HasSubstr("--no-store")));
@@ -138,7 +140,8 @@ TEST_F(CliStore, RowsThatAreNotTrueAreToldAndReplaced) {
     run_sql(path("s.sqlite"), fmt::format("UPDATE best SET {} WHERE name = 'task1_chain'", lie));
     const Finished first = run(search_line);
     EXPECT_EQ(first.exit_code, 0);
-    EXPECT_THAT(first.err, AllOf(HasSubstr("s.sqlite: task1_chain ("), HasSubstr("is replaced by what is found")));
+    EXPECT_THAT(first.err,
+                AllOf(HasSubstr("s.sqlite: task1_chain ("), HasSubstr("is replaced by what is found")));
     EXPECT_EQ(lines(first.err).size(), 1U) << first.err;
     const Finished second = run(search_line);
     EXPECT_EQ(second.err, "") << lie;

@@ -1,12 +1,11 @@
 // Problems whose tensors don't fit their ops: which rules refuse them, and in which words.
 
-#include "fuselage/grid/shapes.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "error_of.h"
 #include "fuselage/grid/fusionops.h"
+#include "fuselage/grid/shapes.h"
 #include "fuselage/oracle/grid_solve.h"
 #include "fuselage/oracle/store_grid.h"
 #include "grid_problems.h"
@@ -51,11 +50,12 @@ TEST(GridShapes, EveryRelationIsNamedWithBothShapes) {
           "op 0: MatMul of LHS tensor 0, 8 x 4, and RHS tensor 1, 6 x 5 (width x height): the LHS is 8 wide, "
           "the RHS 5 high; expected equal ones, such as an RHS of 6 x 8 or an LHS of 5 x 4"));
   for (const Tensor& wrong : {tensor(4, 6), tensor(8, 4), tensor(6, 8), tensor(7, 4)})
-    EXPECT_THAT(faults(problem({tensor(8, 4), tensor(6, 8), wrong, wrong})),
-                testing::ElementsAre(AllOf(
-                    StartsWith("op 0: MatMul of LHS tensor 0, 8 x 4, and RHS tensor 1, 6 x 8 (width x height): "
-                               "output tensor 2 is "),
-                    testing::EndsWith("; expected 6 x 4"))));
+    EXPECT_THAT(
+        faults(problem({tensor(8, 4), tensor(6, 8), wrong, wrong})),
+        testing::ElementsAre(
+            AllOf(StartsWith("op 0: MatMul of LHS tensor 0, 8 x 4, and RHS tensor 1, 6 x 8 (width x height): "
+                             "output tensor 2 is "),
+                  testing::EndsWith("; expected 6 x 4"))));
   for (const Tensor& wrong : {tensor(1, 1), tensor(6, 1), tensor(1, 4), tensor(4, 6)})
     EXPECT_THAT(faults(problem({tensor(8, 4), tensor(6, 8), tensor(6, 4), wrong})),
                 testing::ElementsAre(
@@ -86,16 +86,16 @@ TEST(GridShapes, HonestRulesAndTheContestRefuse) {
 TEST(GridShapes, TheEnvironmentAcceptsAndTheUserIsTold) {
   const Instance bad = problem({tensor(8, 4), tensor(6, 5), tensor(6, 4), tensor(6, 4)});
   EXPECT_EQ(error_of([&] { check_shapes(bad, loose); }), "no error");
-  EXPECT_THAT(shape_warning(bad, loose, "mm.json"),
-              AllOf(StartsWith("mm.json: warning: op 0: MatMul of LHS tensor 0, 8 x 4, and RHS tensor 1, 6 x 5"),
-                    HasSubstr("expected"), testing::Not(HasSubstr("\n"))));
+  EXPECT_THAT(
+      shape_warning(bad, loose, "mm.json"),
+      AllOf(StartsWith("mm.json: warning: op 0: MatMul of LHS tensor 0, 8 x 4, and RHS tensor 1, 6 x 5"),
+            HasSubstr("expected"), testing::Not(HasSubstr("\n"))));
   const oracle::GridSolution solution = oracle::solve_grid(bad, {.rules = loose});
   EXPECT_TRUE(solution.evaluation.valid());
   const auto record = [&](const Rules& rules) {
-    return oracle::make_record(bad,
-                               {.name = "bad", .rules = rules, .plan = solution.plan,
-                                .evaluation = solution.evaluation},
-                               {.engine = "exact", .version = "0", .time = "2031-01-31T23:59:59Z"});
+    return oracle::make_record(
+        bad, {.name = "bad", .rules = rules, .plan = solution.plan, .evaluation = solution.evaluation},
+        {.engine = "exact", .version = "0", .time = "2031-01-31T23:59:59Z"});
   };
   EXPECT_EQ(error_of([&] { oracle::check_record(record(loose), "here"); }), "no error");
   EXPECT_THAT(error_of([&] { oracle::check_record(record(honest), "here"); }),

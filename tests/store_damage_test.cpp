@@ -52,13 +52,28 @@ Record proven(Record record) {
 
 TEST_F(StoreDamage, ARowThatIsNotTrueIsReplacedByWhatIsKnown) {
   const Record cheap = record_of_tile(256);
-  for (const char* lie :
-       {"cost = 1, latency = 1", "cost = 1e300, latency = 1e300", "cost = 9e999, latency = 9e999", "cost = -1",
-        "lower_bound = 1e9", "lower_bound = -1", "lower_bound = 9e999", "proof = 'optimal'", "proof = 'surely'",
-        "rules = 'none'", "visit_order = 'none'", "name = 'other'", "ops = 4", "family = 'maze'",
-        "family = 'grid'", "time = 'never'", "traffic = 1", "plan = ''", "plan = '{}'",
-        "plan = 'no JSON'", "plan = replace(plan, '\"tile\": 128', '\"tile\": 256')",
-        "plan = replace(plan, '{\"nodes\": [2]', '{\"nodes\": [1]')"}) {
+  for (const char* lie : {"cost = 1, latency = 1",
+                          "cost = 1e300, latency = 1e300",
+                          "cost = 9e999, latency = 9e999",
+                          "cost = -1",
+                          "lower_bound = 1e9",
+                          "lower_bound = -1",
+                          "lower_bound = 9e999",
+                          "proof = 'optimal'",
+                          "proof = 'surely'",
+                          "rules = 'none'",
+                          "visit_order = 'none'",
+                          "name = 'other'",
+                          "ops = 4",
+                          "family = 'maze'",
+                          "family = 'grid'",
+                          "time = 'never'",
+                          "traffic = 1",
+                          "plan = ''",
+                          "plan = '{}'",
+                          "plan = 'no JSON'",
+                          "plan = replace(plan, '\"tile\": 128', '\"tile\": 256')",
+                          "plan = replace(plan, '{\"nodes\": [2]', '{\"nodes\": [1]')"}) {
     fs::remove(path);
     Store(path).offer(record_of_tile(128));
     run_sql(path, fmt::format("UPDATE best SET {}", lie));
@@ -166,7 +181,8 @@ TEST_F(StoreDamage, AWaitIsToldOnceAndEnds) {
   StorePatience patience{.most_seconds = 0.05, .quiet_seconds = 0};
   patience.notice = [&](const std::string& text) { notices.push_back(text); };
   EXPECT_EQ(trouble_of([&] { Store(path, Access::write, patience).list(); }), StoreTrouble::locked);
-  EXPECT_THAT(notices, testing::ElementsAre(AllOf(HasSubstr(path), HasSubstr("another program has locked it"))));
+  EXPECT_THAT(notices,
+              testing::ElementsAre(AllOf(HasSubstr(path), HasSubstr("another program has locked it"))));
   // Who waits long enough goes on.
   patience.most_seconds = 600;
   patience.notice = [&](const std::string&) { sqlite3_exec(other, "COMMIT", nullptr, nullptr, nullptr); };

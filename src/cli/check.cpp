@@ -66,11 +66,10 @@ Verdict check_walk(const std::string& text, const std::string& source) {
   Verdict verdict{.passes = problem.empty(), .json = verdict_json(source, problem)};
   verdict.line = fmt::format("{}: {}\n", source, problem);
   if (verdict.passes)
-    verdict.line =
-        fmt::format("{}: ok, {} cycles as claimed ({} kernels, {}rules {}, order {})\n", source,
-                    cycles(simulation.latency), plan.kernels.size(),
-                    overflows == 0 ? "" : oracle::overflow_words(overflows) + ", ", name(plan.rules),
-                    name(plan.order));
+    verdict.line = fmt::format("{}: ok, {} cycles as claimed ({} kernels, {}rules {}, order {})\n", source,
+                               cycles(simulation.latency), plan.kernels.size(),
+                               overflows == 0 ? "" : oracle::overflow_words(overflows) + ", ",
+                               name(plan.rules), name(plan.order));
   ordered_json& json = verdict.json;
   json["fault"] = nullptr;
   if (const auto& fault = simulation.fault) {

@@ -81,7 +81,9 @@ std::string problem_name(const std::string& source) {
 void read_problems(const TargetText& target, std::vector<GridTarget>& out) {
   if (target.text) {
     const std::string source = source_name(target.target);
-    out.push_back({.name = problem_name(source), .instance = grid::read_problem(*target.text, source), .source = source});
+    out.push_back({.name = problem_name(source),
+                   .instance = grid::read_problem(*target.text, source),
+                   .source = source});
     return;
   }
   for (const grid::FusionopsTask& task : grid::fusionops_tasks())

@@ -4,12 +4,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "families.h"
 #include "fuselage/core/error.h"
 #include "fuselage/core/files.h"
 #include "fuselage/core/json.h"
 #include "fuselage/grid/fusionops.h"
 #include "fuselage/grid/problem_json.h"
-#include "families.h"
 #include "options.h"
 #include "report_cells.h"
 #include "units.h"

@@ -135,7 +135,8 @@ int run(int argc, char** argv) {
 int main(int argc, char** argv) {
   using namespace fuselage::cli;
   std::signal(SIGPIPE, SIG_IGN);  // a reader that leaves early is an error of write(), see write_stdout
-  std::signal(SIGXFSZ, [](int) {});  // so is a limit on the size of files; programs that are run have it again
+  std::signal(SIGXFSZ,
+              [](int) {});  // so is a limit on the size of files; programs that are run have it again
   try {
     return run(argc, argv);
   } catch (const fuselage::Error& error) {

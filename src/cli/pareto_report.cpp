@@ -63,11 +63,15 @@ ordered_json point_json(const ParetoPoint& point, bool on_hull) {
   ordered_json plan = ordered_json::array();
   for (const walk::PlanKernel& kernel : point.plan)
     plan.push_back({{"nodes", kernel.nodes}, {"tile", kernel.tile}, {"retain", kernel.retain}});
-  return {{"latency", point.latency},         {"bytes_moved", point.bytes_moved},
-          {"kernels", point.plan.size()},     {"overflows", point.overflows},
+  return {{"latency", point.latency},
+          {"bytes_moved", point.bytes_moved},
+          {"kernels", point.plan.size()},
+          {"overflows", point.overflows},
           {"proof", search::name(point.proof)},
-          {"lower_bound", point.lower_bound}, {"gap", gap_of(point)},
-          {"on_convex_hull", on_hull},        {"plan", std::move(plan)}};
+          {"lower_bound", point.lower_bound},
+          {"gap", gap_of(point)},
+          {"on_convex_hull", on_hull},
+          {"plan", std::move(plan)}};
 }
 
 ordered_json answer_json(const FrontAnswer& answer) {

@@ -46,7 +46,8 @@ std::string end_text(const Game& game, const GameTitle& title, const Standing& s
   if (title.best_known) text += fmt::format(", best known {}", cycles(*title.best_known));
   text += ")";
   if (standing.done) text += "; " + game.score_text();
-  return text + fmt::format("; return {:.4f}\n", standing.return_sum) + oracle::overflow_line(standing.overflows);
+  return text + fmt::format("; return {:.4f}\n", standing.return_sum) +
+         oracle::overflow_line(standing.overflows);
 }
 
 std::string begin_json(const Game& game, const GameTitle& title) {

@@ -64,7 +64,8 @@ void SearchStore::with_store(const std::function<void(oracle::Store&)>& action) 
 void SearchStore::recover(const oracle::StoreError& trouble) {
   store_.reset();
   if (named_ && trouble.trouble() == oracle::StoreTrouble::misplaced) throw trouble;
-  if (trouble.trouble() != oracle::StoreTrouble::damaged || ++damages_ > 2) return note_unused(trouble.what());
+  if (trouble.trouble() != oracle::StoreTrouble::damaged || ++damages_ > 2)
+    return note_unused(trouble.what());
   if (damages_ == 2) {
     try {
       const std::string aside = oracle::set_store_aside(path_);
@@ -86,7 +87,8 @@ std::optional<double> SearchStore::known(const std::string& key) {
     } catch (const oracle::StoreError&) {
       throw;
     } catch (const Error& error) {
-      print_note(fmt::format("{}; it counts for nothing, and is replaced by what is found now", error.what()));
+      print_note(
+          fmt::format("{}; it counts for nothing, and is replaced by what is found now", error.what()));
     }
   });
   return cost;
@@ -100,9 +102,9 @@ void SearchStore::offer(const std::string& name, const std::function<oracle::Rec
     } catch (const oracle::StoreError& error) {
       if (error.trouble() != oracle::StoreTrouble::unusable) throw;
       improvable_ = false;
-      print_note(fmt::format(
-          "the best-known store is not improved: {}; the search goes on (--no-store: without it)",
-          error.what()));
+      print_note(
+          fmt::format("the best-known store is not improved: {}; the search goes on (--no-store: without it)",
+                      error.what()));
     } catch (const Error& error) {
       print_note(fmt::format("{}: not added to the best-known store: {}", name, error.what()));
     }

@@ -23,7 +23,8 @@ class SearchStore {
   void offer(const std::string& name, const std::function<oracle::Record()>& record);
 
  private:
-  // Does it with the store, if there is one, and again with the new one that takes the place of a damaged one.
+  // Does it with the store, if there is one, and again with the new one that takes the place of a damaged
+  // one.
   void with_store(const std::function<void(oracle::Store&)>& action);
   void recover(const oracle::StoreError& trouble);
   void open();
@@ -32,8 +33,8 @@ class SearchStore {
   std::string path_;
   std::optional<oracle::Store> store_;
   bool improvable_ = true;  // a store that can be read only still says what is known
-  // At the first damage the file is opened again, since another search may have renewed it in the meantime; at
-  // the second it is moved away.
+  // At the first damage the file is opened again, since another search may have renewed it in the meantime;
+  // at the second it is moved away.
   int damages_ = 0;
 };
 

@@ -48,8 +48,7 @@ oracle::StorePatience passing_patience() {
   return {.most_seconds = 5, .quiet_seconds = 1, .notice = print_note};
 }
 
-std::optional<oracle::Store> open_store_to_read(const std::string& file,
-                                                oracle::StorePatience patience) {
+std::optional<oracle::Store> open_store_to_read(const std::string& file, oracle::StorePatience patience) {
   const std::string path = store_path(file);
   std::error_code error;
   if (file.empty() && !fs::exists(path, error) && !error) return std::nullopt;

@@ -193,8 +193,8 @@ TuneAnswer tune_one(const Workload& workload, std::size_t index, Session& sessio
                                  answer.tuned->trials.size(), answer.tuned->trials.back().measured.failure);
     return answer;
   }
-  answer.overflows = oracle::overflows(workload, answer.tuned->trials[*answer.tuned->best].plan,
-                                       walk::Rules::seed_honest);
+  answer.overflows =
+      oracle::overflows(workload, answer.tuned->trials[*answer.tuned->best].plan, walk::Rules::seed_honest);
   if (!session.command.external()) add_references(workload, session, answer);
   if (!plan_path.empty()) {
     write_file_atomically(plan_path, plan_to_json(plan_file(workload, answer)));

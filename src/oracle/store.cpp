@@ -84,9 +84,11 @@ bool refutes(double cost, double bound) {
 // Of two records that contradict each other: is it certain that the stored one is wrong? A proven plan whose
 // cost is confirmed leaves no doubt about a bound above it, nor about a cost below it that isn't the plan's.
 bool is_refuted(const Record& stored, const Record& offered) {
-  if (offered.proof != search::Proof::optimal || !is_cost_confirmed(offered)) return false;
-  return refutes(offered.cost, stored.lower_bound) ||
-         (refutes(stored.cost, offered.lower_bound) && !is_cost_confirmed(stored));
+  const bool bound = refutes(offered.cost, stored.lower_bound);
+  const bool cost = refutes(stored.cost, offered.lower_bound);
+  if (offered.proof != search::Proof::optimal || !(bound || cost) || !is_cost_confirmed(offered))
+    return false;
+  return bound || !is_cost_confirmed(stored);
 }
 
 void check_agreement(const Record& stored, const Record& offered, const std::string& at) {
@@ -219,9 +221,8 @@ class Store::Table {
 
   void create(Access access) const {
     if (access == Access::read)
-      throw StoreError(
-          StoreTrouble::unusable,
-          fmt::format("{}: is empty; expected a store of best-known plans", database_.path()));
+      throw StoreError(StoreTrouble::unusable,
+                       fmt::format("{}: is empty; expected a store of best-known plans", database_.path()));
     Transaction transaction(database_);
     if (!is_new()) return;  // another process was faster
     database_.execute(create_table);

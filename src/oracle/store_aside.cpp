@@ -13,9 +13,10 @@ namespace {
 namespace fs = std::filesystem;
 
 [[noreturn]] void refuse(const std::string& path, const std::error_code& error) {
-  throw StoreError(StoreTrouble::unusable,
-                   fmt::format("{}: cannot be moved out of the way: {}; expected a directory that can be written",
-                               path, error.message()));
+  throw StoreError(
+      StoreTrouble::unusable,
+      fmt::format("{}: cannot be moved out of the way: {}; expected a directory that can be written", path,
+                  error.message()));
 }
 
 // Makes an empty file of this name; false if something has the name already.

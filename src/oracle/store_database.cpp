@@ -28,8 +28,7 @@ void make_parents(const std::string& path) {
 }
 
 void check_path(const std::string& path, Access access) {
-  if (path.empty())
-    refuse_as(StoreTrouble::misplaced, "the name of a store is empty; expected a file name");
+  if (path.empty()) refuse_as(StoreTrouble::misplaced, "the name of a store is empty; expected a file name");
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
   if (fs::is_directory(status))
@@ -90,7 +89,8 @@ void Database::refuse(int code) const {
   const char* const reason = handle_ ? sqlite3_errmsg(handle_.get()) : sqlite3_errstr(code);
   switch (code & 0xff) {
     case SQLITE_NOTADB:
-      refuse_as(StoreTrouble::damaged, "{}: is no SQLite database; expected a store of best-known plans", path_);
+      refuse_as(StoreTrouble::damaged, "{}: is no SQLite database; expected a store of best-known plans",
+                path_);
     case SQLITE_CORRUPT:
       refuse_as(StoreTrouble::damaged,
                 "{}: is damaged ({}); expected a store of best-known plans, perhaps a copy of it", path_,
@@ -99,18 +99,20 @@ void Database::refuse(int code) const {
       refuse_as(StoreTrouble::damaged, "{}: {}; expected a store of best-known plans", path_, reason);
     case SQLITE_READONLY:
     case SQLITE_PERM:
-      refuse_as(
-          StoreTrouble::unusable,
-          "{}: cannot be written: it is write-protected, or its directory is; expected a writable file", path_);
+      refuse_as(StoreTrouble::unusable,
+                "{}: cannot be written: it is write-protected, or its directory is; expected a writable file",
+                path_);
     case SQLITE_BUSY:
       refuse_as(StoreTrouble::locked,
                 "{}: another program has locked it for {} seconds; try again when it is done", path_,
                 wait_->patience.most_seconds);
     case SQLITE_FULL:
-      refuse_as(StoreTrouble::unusable, "{}: cannot be written: {}; expected room on its disk", path_, reason);
+      refuse_as(StoreTrouble::unusable, "{}: cannot be written: {}; expected room on its disk", path_,
+                reason);
     case SQLITE_CANTOPEN:
-      refuse_as(StoreTrouble::unusable, "{}: cannot be opened: {}; expected a file that can be read and written",
-                path_, std::generic_category().message(sqlite3_system_errno(handle_.get())));
+      refuse_as(StoreTrouble::unusable,
+                "{}: cannot be opened: {}; expected a file that can be read and written", path_,
+                std::generic_category().message(sqlite3_system_errno(handle_.get())));
     case SQLITE_IOERR:
       refuse_as(StoreTrouble::unusable,
                 "{}: cannot be read or written: {} ({}); expected a file and a disk that can", path_, reason,

@@ -137,19 +137,19 @@ std::string set_store_aside(const std::string& path);
 // after the offer that it was making; an offer that has returned is on the disk.
 class Store {
  public:
-  // Write access makes a missing file, and its directories. StoreError if the file is of another program, of a
-  // newer version, damaged, or can't be opened; also for a missing one under read access. Any call may find
+  // Write access makes a missing file, and its directories. StoreError if the file is of another program, of
+  // a newer version, damaged, or can't be opened; also for a missing one under read access. Any call may find
   // damage that lies deeper, and a disk that is full.
   explicit Store(const std::string& path, Access access = Access::write, StorePatience patience = {});
   Store(Store&&) noexcept;
   Store& operator=(Store&&) noexcept;
   ~Store();
 
-  // Keeps the cheaper plan (the old one if both cost the same) and the higher bound, each on its own. A stored
-  // record that isn't true counts for nothing. Error if the record offered isn't true (see check_record), or
-  // if it and the stored one contradict each other: a plan cheaper than a lower bound means that one of the
-  // two is wrong, and nothing is changed, unless the one offered is proven optimal and its cost confirmed
-  // against the stored one.
+  // Keeps the cheaper plan (the old one if both cost the same) and the higher bound, each on its own. A
+  // stored record that isn't true counts for nothing. Error if the record offered isn't true (see
+  // check_record), or if it and the stored one contradict each other: a plan cheaper than a lower bound means
+  // that one of the two is wrong, and nothing is changed, unless the one offered is proven optimal and its
+  // cost confirmed against the stored one.
   Offer offer(const Record& record);
   // Offers every record of a text as record_to_line writes them, or none: an Error names `source`, line and
   // field. Counts by Offer.
