@@ -110,7 +110,8 @@ void add_jobs(const AuditCommand& command, Family family, const AnyTargets& targ
                                                            {.cancel = &stop_on_interrupt()});
                       }});
   for (const GridTarget& problem : targets.problems)
-    for (const AnyRules& rules : rules_of(command, family))
+    for (const AnyRules& rules : rules_of(command, family)) {
+      check_grid_shapes(problem, {.set = std::get<grid::RuleSet>(rules)});
       jobs.push_back(
           {.target = play_target(command, problem.name, count),
            .name = problem.name,
@@ -120,6 +121,7 @@ void add_jobs(const AuditCommand& command, Family family, const AnyTargets& targ
                  {.name = problem.name, .instance = problem.instance, .max_steps = max_steps_of(problem)},
                  std::get<grid::RuleSet>(rules), {.cancel = &stop_on_interrupt()});
            }});
+    }
 }
 
 AnyTargets read_targets_of(const std::vector<std::string>& names, const FamilyOptions& family) {

@@ -9,6 +9,7 @@
 #include "fuselage/core/error.h"
 #include "fuselage/core/files.h"
 #include "fuselage/core/json.h"
+#include "fuselage/oracle/overflow.h"
 #include "fuselage/oracle/store.h"
 #include "report_cells.h"
 #include "store_option.h"
@@ -28,7 +29,8 @@ its rules, the best plan and the highest lower bound that anyone has found. It o
 number of processes may use it at once, and every plan is priced anew from the rules alone when it comes
 in and when it is read.
 
-The file is $XDG_DATA_HOME/fuselage/best.sqlite, or ~/.local/share/fuselage/best.sqlite.
+The file is $XDG_DATA_HOME/fuselage/best.sqlite, or ~/.local/share/fuselage/best.sqlite. These commands
+refuse one that is damaged (exit code 2); the next search keeps it as FILE.damaged and begins a new one.
 
 Examples:
   fuselage best list
@@ -80,18 +82,42 @@ struct BestCommand {
   bool json = false;
 };
 
-ordered_json json_of(const Record& record) {
+ordered_json json_of(const Record& record, int overflows) {
   ordered_json json = record_to_json(record);
   json["gap"] = record.gap();
+  json["overflows"] = overflows;
   return json;
+}
+
+// Of a record with its plan.
+int overflows_of(const Record& record) {
+  if (record.is_grid() || record.rules == walk::Rules::physical) return 0;
+  const walk::PlanFile plan = walk::read_plan(record.plan, record.name);
+  return oracle::overflows(plan.workload, plan.kernels, plan.rules);
+}
+
+std::vector<BestRow> rows_of(const Store& store) {
+  std::vector<BestRow> rows;
+  for (const Record& record : store.list()) {
+    BestRow& row = rows.emplace_back(BestRow{.record = record});
+    if (record.is_grid() || record.rules == walk::Rules::physical) continue;
+    try {
+      row.overflows = overflows_of(store.find(record.key).value());
+    } catch (const oracle::StoreError&) {
+      throw;
+    } catch (const Error&) {
+      // A plan that isn't true is for those who show it.
+    }
+  }
+  return rows;
 }
 
 int list(const BestCommand& command) {
   const std::optional<Store> store = open_store_to_read(command.store);
-  const std::vector<Record> records = store ? store->list() : std::vector<Record>{};
+  const std::vector<BestRow> records = store ? rows_of(*store) : std::vector<BestRow>{};
   if (command.json) {
     ordered_json json = ordered_json::array();
-    for (const Record& record : records) json.push_back(json_of(record));
+    for (const auto& [record, overflows] : records) json.push_back(json_of(record, overflows));
     write_stdout(dump({{"store", store_path(command.store)}, {"records", std::move(json)}}));
   } else if (records.empty()) {
     print_note(
@@ -131,7 +157,7 @@ int show(const BestCommand& command) {
     return exit_negative;
   }
   if (command.json) {
-    write_stdout(dump(json_of(*record)));
+    write_stdout(dump(json_of(*record, overflows_of(*record))));
     return exit_ok;
   }
   write_stdout(best_details(*record, store->path()));
@@ -161,7 +187,7 @@ int export_records(const BestCommand& command) {
 }
 
 int import_records(const BestCommand& command) {
-  Store store(store_path(command.store));
+  Store store(store_path(command.store), oracle::Access::write, store_patience());
   int exit_code = exit_ok;
   std::string lines;
   ordered_json files = ordered_json::array();

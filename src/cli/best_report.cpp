@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "fuselage/oracle/explain.h"
+#include "fuselage/oracle/overflow.h"
 #include "fuselage/oracle/simulate.h"
 #include "fuselage/oracle/store_grid.h"
 #include "grid_kernels.h"
@@ -88,8 +89,9 @@ std::string figures(const Record& record) {
 
 }  // namespace
 
-std::string best_table(const std::vector<Record>& records) {
-  const bool priced = std::any_of(records.begin(), records.end(), is_priced);
+std::string best_table(const std::vector<BestRow>& rows) {
+  const bool priced =
+      std::any_of(rows.begin(), rows.end(), [](const BestRow& row) { return is_priced(row.record); });
   std::vector<Column> columns = {
       {"name", Align::left}, {"ops"}, {"rules", Align::left}, {"order", Align::left}};
   if (priced) columns.push_back({"price", Align::left});
@@ -102,16 +104,19 @@ std::string best_table(const std::vector<Record>& records) {
                                                   {"key", Align::left}})
     columns.push_back(column);
   Table table(std::move(columns));
-  for (const Record& record : records) {
+  bool overflowing = false;
+  for (const auto& [record, overflows] : rows) {
+    overflowing = overflowing || overflows > 0;
     std::vector<std::string> cells = {record.name, grouped(std::int64_t{record.ops}),
                                       oracle::rules_text(record), order_cell(record)};
     if (priced) cells.push_back(price_cell(record.price));
     for (std::string cell : {cycles(record.cost), bound_cell(record), gap_cell(record),
                              proof_cell(record.proof), record.engine, record.time, short_key(record)})
       cells.push_back(std::move(cell));
+    if (overflows > 0) cells[cells.size() - 4] += ", " + oracle::overflow_words(overflows);
     table.add(std::move(cells));
   }
-  return table.text();
+  return table.text() + (overflowing ? "\n" + oracle::overflow_meaning() + ".\n" : "");
 }
 
 std::string best_line(const Record& record) {
@@ -132,7 +137,8 @@ std::string best_details(const Record& record, const std::string& where) {
   const oracle::Simulation simulation = oracle::simulate(
       plan.workload.graph, plan.workload.hardware, plan.kernels, {.rules = plan.rules, .order = plan.order});
   return walk_heading(record, plan) + figures(record) +
-         oracle::explain_table(plan.workload.graph, plan.workload.hardware, plan.kernels, simulation);
+         oracle::explain_table(plan.workload.graph, plan.workload.hardware, plan.kernels, simulation) +
+         oracle::overflow_line(oracle::overflows(simulation));
 }
 
 }  // namespace fuselage::cli

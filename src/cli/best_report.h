@@ -8,8 +8,14 @@
 
 namespace fuselage::cli {
 
+// A record, and how many kernels of its plan overflow fast memory; 0 where that isn't known.
+struct BestRow {
+  oracle::Record record;
+  int overflows = 0;
+};
+
 // A row a record, of any family.
-std::string best_table(const std::vector<oracle::Record>& records);
+std::string best_table(const std::vector<BestRow>& rows);
 
 // What tells a record from others of its name: "3fa2c81b90d4  task1_chain, rules seed, order fixed".
 std::string best_line(const oracle::Record& record);

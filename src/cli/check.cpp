@@ -9,6 +9,7 @@
 #include "fuselage/core/files.h"
 #include "fuselage/core/json.h"
 #include "fuselage/oracle/claims.h"
+#include "fuselage/oracle/overflow.h"
 #include "fuselage/walk/plan_json.h"
 #include "grid_judge.h"
 #include "plan_family.h"
@@ -48,6 +49,7 @@ struct CheckCommand {
 // Of one plan.
 struct Verdict {
   bool passes = false;
+  bool overflows = false;
   std::string line = {};
   ordered_json json = {};
 };
@@ -61,12 +63,14 @@ Verdict check_walk(const std::string& text, const std::string& source) {
   const oracle::Simulation simulation = oracle::simulate(
       plan.workload.graph, plan.workload.hardware, plan.kernels, {.rules = plan.rules, .order = plan.order});
   const std::string problem = oracle::false_claim(plan, simulation);
+  const int overflows = oracle::overflows(simulation);
   Verdict verdict{.passes = problem.empty(), .json = verdict_json(source, problem)};
   verdict.line = fmt::format("{}: {}\n", source, problem);
   if (verdict.passes)
-    verdict.line =
-        fmt::format("{}: ok, {} cycles as claimed ({} kernels, rules {}, order {})\n", source,
-                    cycles(simulation.latency), plan.kernels.size(), name(plan.rules), name(plan.order));
+    verdict.line = fmt::format("{}: ok, {} cycles as claimed ({} kernels, {}rules {}, order {})\n", source,
+                               cycles(simulation.latency), plan.kernels.size(),
+                               overflows == 0 ? "" : oracle::overflow_words(overflows) + ", ",
+                               name(plan.rules), name(plan.order));
   ordered_json& json = verdict.json;
   json["fault"] = nullptr;
   if (const auto& fault = simulation.fault) {
@@ -78,6 +82,8 @@ Verdict check_walk(const std::string& text, const std::string& source) {
   json["rules"] = name(plan.rules);
   json["order"] = name(plan.order);
   json["kernels"] = plan.kernels.size();
+  json["overflows"] = overflows;
+  verdict.overflows = verdict.passes && overflows > 0;
   return verdict;
 }
 
@@ -118,6 +124,7 @@ int check(const CheckCommand& command) {
   int exit_code = exit_ok;
   ordered_json results = ordered_json::array();
   std::string lines;
+  bool overflows = false;
   for (const std::string& path : command.files) {
     const std::string source = source_name(path);
     try {
@@ -126,6 +133,7 @@ int check(const CheckCommand& command) {
                                                                  : check_walk(text, source);
       if (!verdict.passes) exit_code = std::max(exit_code, exit_negative);
       lines += verdict.line;
+      overflows = overflows || verdict.overflows;
       results.push_back(std::move(verdict.json));
     } catch (const Error& error) {
       print_error(error.what());
@@ -133,6 +141,7 @@ int check(const CheckCommand& command) {
       exit_code = exit_bad_input;
     }
   }
+  if (overflows) lines += oracle::overflow_meaning() + ".\n";
   write_stdout(command.json ? dump({{"plans", results}}) : lines);
   return exit_code;
 }

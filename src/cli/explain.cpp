@@ -7,6 +7,7 @@
 
 #include "cli.h"
 #include "fuselage/core/files.h"
+#include "fuselage/oracle/overflow.h"
 #include "fuselage/walk/plan_json.h"
 #include "grid_judge.h"
 #include "grid_kernels.h"
@@ -66,7 +67,8 @@ int explain_walk(const ExplainCommand& command, const std::string& text) {
     json.update(oracle::explain_json(graph, hardware, plan.kernels, simulation));
     write_stdout(dump(json));
   } else {
-    write_stdout(heading(plan) + oracle::explain_table(graph, hardware, plan.kernels, simulation));
+    write_stdout(heading(plan) + oracle::explain_table(graph, hardware, plan.kernels, simulation) +
+                 oracle::overflow_line(oracle::overflows(simulation)));
   }
   return simulation.legal() ? exit_ok : exit_negative;
 }

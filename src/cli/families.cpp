@@ -10,8 +10,10 @@
 #include "fuselage/graph/graph_json.h"
 #include "fuselage/grid/fusionops.h"
 #include "fuselage/grid/problem_json.h"
+#include "fuselage/grid/shapes.h"
 #include "fuselage/walk/tasks.h"
 #include "options.h"
+#include "terminal.h"
 
 namespace fuselage::cli {
 namespace {
@@ -79,7 +81,9 @@ std::string problem_name(const std::string& source) {
 void read_problems(const TargetText& target, std::vector<GridTarget>& out) {
   if (target.text) {
     const std::string source = source_name(target.target);
-    out.push_back({.name = problem_name(source), .instance = grid::read_problem(*target.text, source)});
+    out.push_back({.name = problem_name(source),
+                   .instance = grid::read_problem(*target.text, source),
+                   .source = source});
     return;
   }
   for (const grid::FusionopsTask& task : grid::fusionops_tasks())
@@ -173,6 +177,16 @@ grid::Rules grid_rules_of(const GridTarget& target, const FamilyOptions& options
     fail("{}: does not exist under the rules {}, which {} is under; expected --rules mlsys with it", *flag,
          name(chosen), target.name);
   return {.set = chosen, .compute = options.compute, .co_consumers = options.co_consumers};
+}
+
+void check_grid_shapes(const grid::Instance& instance, const grid::Rules& rules, const std::string& source) {
+  grid::check_shapes(instance, rules, source);
+  const std::string warning = grid::shape_warning(instance, rules, source);
+  if (!warning.empty()) print_note(warning);
+}
+
+void check_grid_shapes(const GridTarget& target, const grid::Rules& rules) {
+  if (!target.is_task) check_grid_shapes(target.instance, rules, target.source);
 }
 
 void refuse_options(const CLI::App& app, const std::vector<std::string_view>& flags, std::string_view why) {

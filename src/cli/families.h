@@ -53,6 +53,7 @@ struct GridTarget {
   std::string name;
   grid::Instance instance;
   bool is_task = false;
+  std::string source = {};  // of a file, for messages
 };
 
 struct AnyTargets {
@@ -74,6 +75,10 @@ bool has_field(std::string_view text, std::string_view field);
 // Error for a flag that the rules don't have.
 grid::Rules grid_rules_of(const GridTarget& target, const FamilyOptions& options,
                           const std::optional<grid::RuleSet>& set);
+
+// Error for a problem whose shapes the rules refuse; a note for one that they let pass all the same.
+void check_grid_shapes(const grid::Instance& instance, const grid::Rules& rules, const std::string& source);
+void check_grid_shapes(const GridTarget& target, const grid::Rules& rules);
 
 // Why an option is refused.
 inline constexpr std::string_view only_mlsys =

@@ -46,6 +46,12 @@ struct Row {
 Row row_of(const GridTarget& problem, const grid::Rules& rules, const SharedBudget& budget, std::size_t left) {
   Row row{.name = problem.name, .ops = problem.instance.op_count(), .rules = rules};
   try {
+    check_grid_shapes(problem, rules);
+  } catch (const Error& error) {
+    row.error = error.what();
+    return row;
+  }
+  try {
     for (std::size_t i = 0; i < engines.size(); ++i) {
       const GridSolution& solution = row.solutions.emplace_back(oracle::solve_grid(
           problem.instance,

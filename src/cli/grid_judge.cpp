@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "families.h"
 #include "fuselage/core/cost.h"
 #include "fuselage/core/error.h"
 #include "fuselage/core/files.h"
@@ -55,9 +56,11 @@ void add_grid_judge_options(CLI::App& app, GridJudgeOptions& options) {
 
 GridJudge read_grid_judge(const std::string& problem, const GridJudgeOptions& options) {
   const grid::FusionopsTask* task = grid::find_fusionops_task(problem);
-  return {.source = source_name(problem),
-          .instance = task ? task->instance : grid::read_problem_file(problem),
-          .rules = rules_of(options, task != nullptr)};
+  GridJudge judge{.source = source_name(problem),
+                  .instance = task ? task->instance : grid::read_problem_file(problem),
+                  .rules = rules_of(options, task != nullptr)};
+  if (task == nullptr) check_grid_shapes(judge.instance, judge.rules, judge.source);
+  return judge;
 }
 
 GridVerdict judge_grid_plan(const GridJudge& judge, std::string_view text, const std::string& source) {

@@ -36,7 +36,7 @@ struct GridJudge {
   grid::Rules rules = {};
 };
 // `problem` is a file, "-" or the name of a task; a task's rules are fusionops-honest unless others are
-// given, a file's mlsys. Error for a flag that the rules don't have.
+// given, a file's mlsys. Error for a flag that the rules don't have, and for shapes that they refuse.
 GridJudge read_grid_judge(const std::string& problem, const GridJudgeOptions& options);
 
 struct GridVerdict {

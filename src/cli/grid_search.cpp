@@ -53,6 +53,12 @@ GridAnswer search_one(const GridTarget& problem, const grid::Rules& rules, Sessi
                       const std::string& plan_path) {
   GridAnswer answer{.name = problem.name, .ops = problem.instance.op_count(), .rules = rules};
   try {
+    check_grid_shapes(problem, rules);
+  } catch (const Error& error) {
+    answer.error = error.what();
+    return answer;
+  }
+  try {
     session.log.begin(problem.name);
     search::Monitor monitor(session.log.listener());
     oracle::GridSolveOptions options = session.solve;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "fuselage/oracle/overflow.h"
 #include "fuselage/search/outcome.h"
 #include "table.h"
 #include "units.h"
@@ -126,6 +127,23 @@ std::string note(std::string_view what, const Headroom& headroom, const Solution
   return fmt::format("{}, {}: {}\n", what, name(headroom.rules), why);
 }
 
+bool is_overflowing(const Solution& solution) {
+  return solution.found && solution.overflows > 0;
+}
+
+std::string overflow_note(std::string_view what, const Headroom& headroom, const Solution& solution) {
+  if (!is_overflowing(solution)) return {};
+  return fmt::format("{}, {}: {}\n", what, name(headroom.rules), oracle::overflow_words(solution.overflows));
+}
+
+bool is_overflowing(const HeadroomAnswer& answer) {
+  return std::any_of(answer.headrooms.begin(), answer.headrooms.end(), [](const Headroom& headroom) {
+    return is_overflowing(headroom.optimum) ||
+           std::any_of(headroom.decisions.begin(), headroom.decisions.end(),
+                       [](const Decision& decision) { return is_overflowing(decision.solution); });
+  });
+}
+
 // What the dashes and the asterisks stand for.
 std::string notes(const HeadroomAnswer& answer) {
   std::string text;
@@ -136,8 +154,10 @@ std::string notes(const HeadroomAnswer& answer) {
     if (!headroom.optimum.greedy_latency)
       text += fmt::format("greedy, {}: gets stuck\n", name(headroom.rules));
     text += note("optimum", headroom, headroom.optimum);
+    text += overflow_note("optimum", headroom, headroom.optimum);
     for (const Decision& decision : headroom.decisions)
-      text += note(decision.name, headroom, decision.solution);
+      text += note(decision.name, headroom, decision.solution) +
+              overflow_note(decision.name, headroom, decision.solution);
   }
   return text;
 }
@@ -163,6 +183,9 @@ std::string headroom_table(const std::vector<HeadroomAnswer>& answers) {
     const std::string fine_print = notes(answer);
     text += (fine_print.empty() ? "" : "\n") + fine_print + '\n';
   }
+  if (std::any_of(analysed.begin(), analysed.end(),
+                  [](const HeadroomAnswer& answer) { return is_overflowing(answer); }))
+    text += oracle::overflow_meaning() + ".\n\n";
   return text + headroom_summary(analysed);
 }
 

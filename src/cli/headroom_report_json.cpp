@@ -21,13 +21,15 @@ ordered_json published_json(const std::optional<oracle::Published>& published) {
 }
 
 ordered_json solution_json(const Solution& solution) {
-  ordered_json json = {{"latency", solution.found ? ordered_json(solution.latency) : ordered_json(nullptr)},
-                       {"proof", search::name(solution.proof)},
-                       {"lower_bound", or_null(solution.lower_bound)},
-                       {"infeasible", solution.infeasible.has_value()},
-                       {"stop", name(solution.stop)},
-                       {"steps", solution.steps},
-                       {"seconds", solution.seconds}};
+  ordered_json json = {
+      {"latency", solution.found ? ordered_json(solution.latency) : ordered_json(nullptr)},
+      {"overflows", solution.found ? ordered_json(solution.overflows) : ordered_json(nullptr)},
+      {"proof", search::name(solution.proof)},
+      {"lower_bound", or_null(solution.lower_bound)},
+      {"infeasible", solution.infeasible.has_value()},
+      {"stop", name(solution.stop)},
+      {"steps", solution.steps},
+      {"seconds", solution.seconds}};
   return json;
 }
 

@@ -138,6 +138,8 @@ int main(int argc, char** argv) {
   using namespace fuselage::cli;
   prepare_standard_streams();
   end_on_interrupt();
+  // A limit on the size of files is an error of write(); programs that are run have it again.
+  std::signal(SIGXFSZ, [](int) {});
   try {
     return run(argc, argv);
   } catch (const fuselage::Error& error) {

@@ -29,7 +29,7 @@ constexpr const char* default_system =
 
 class Reading {
  public:
-  explicit Reading(const OracleCommand& command) : command_(command) {
+  Reading(const OracleCommand& command, grid::RuleSet rules) : command_(command), rules_(rules) {
     read_tasks();
     for (const std::string& input : command.inputs) read_input(input);
     read_drawn();
@@ -60,7 +60,9 @@ class Reading {
   void read_input(const std::string& input) {
     for (const OracleInputs::File& file : inputs_.read(input, {".json"})) {
       const std::string stem = std::filesystem::path(file.name).stem().string();
-      give(is_name(stem) ? stem : "problem", grid::read_problem(file.text, file.name));
+      grid::Instance instance = grid::read_problem(file.text, file.name);
+      check_grid_shapes(instance, {.set = rules_}, file.name);
+      give(is_name(stem) ? stem : "problem", std::move(instance));
     }
   }
 
@@ -84,6 +86,7 @@ class Reading {
   }
 
   const OracleCommand& command_;
+  grid::RuleSet rules_;
   oracle::GridSourceOptions source_;
   OracleInputs inputs_;
 };
@@ -108,7 +111,7 @@ OracleSource grid_source(const OracleCommand& command) {
   labels.seed = static_cast<std::uint64_t>(command.seed.value_or(0));
   if (command.steps) labels.steps = static_cast<std::uint64_t>(*command.steps);
   if (command.candidates) labels.most_candidates = static_cast<std::size_t>(*command.candidates);
-  Reading reading(command);
+  Reading reading(command, set);
   oracle::GridSourceOptions source = reading.take();
   source.rules = {.set = set};
   source.labels = labels;

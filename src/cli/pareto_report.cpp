@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
+#include "fuselage/oracle/overflow.h"
 #include "table.h"
 #include "units.h"
 
@@ -24,9 +26,17 @@ double gap_of(const ParetoPoint& point) {
 }
 
 std::string proof_cell(const ParetoPoint& point) {
-  if (point.proof == search::Proof::optimal) return "optimal";
   const bool space = point.proof == search::Proof::optimal_in_declared_space;
-  return fmt::format("{}, gap {}", space ? "best of space" : "not proven", gap_percent(gap_of(point)));
+  const std::string words =
+      point.proof == search::Proof::optimal
+          ? "optimal"
+          : fmt::format("{}, gap {}", space ? "best of space" : "not proven", gap_percent(gap_of(point)));
+  return point.overflows == 0 ? words : words + ", " + oracle::overflow_words(point.overflows);
+}
+
+bool is_overflowing(const FrontAnswer& answer) {
+  return answer.front && std::any_of(answer.front->points.begin(), answer.front->points.end(),
+                                     [](const ParetoPoint& point) { return point.overflows > 0; });
 }
 
 void add_rows(Table& table, const FrontAnswer& answer) {
@@ -53,10 +63,15 @@ ordered_json point_json(const ParetoPoint& point, bool on_hull) {
   ordered_json plan = ordered_json::array();
   for (const walk::PlanKernel& kernel : point.plan)
     plan.push_back({{"nodes", kernel.nodes}, {"tile", kernel.tile}, {"retain", kernel.retain}});
-  return {{"latency", point.latency},         {"bytes_moved", point.bytes_moved},
-          {"kernels", point.plan.size()},     {"proof", search::name(point.proof)},
-          {"lower_bound", point.lower_bound}, {"gap", gap_of(point)},
-          {"on_convex_hull", on_hull},        {"plan", std::move(plan)}};
+  return {{"latency", point.latency},
+          {"bytes_moved", point.bytes_moved},
+          {"kernels", point.plan.size()},
+          {"overflows", point.overflows},
+          {"proof", search::name(point.proof)},
+          {"lower_bound", point.lower_bound},
+          {"gap", gap_of(point)},
+          {"on_convex_hull", on_hull},
+          {"plan", std::move(plan)}};
 }
 
 ordered_json answer_json(const FrontAnswer& answer) {
@@ -100,6 +115,7 @@ std::string pareto_table(const std::vector<FrontAnswer>& answers, const oracle::
       "A row a plan: none is both faster and moves fewer bytes. Latency in cycles; rules {}, order {}.\n"
       "hull: on the convex hull; the others no weighted sum (--price traffic=...) finds.\n",
       walk::name(options.rules), walk::name(options.order));
+  if (std::any_of(answers.begin(), answers.end(), is_overflowing)) text += oracle::overflow_meaning() + ".\n";
   return text;
 }
 

@@ -11,6 +11,7 @@
 #include "fuselage/core/files.h"
 #include "fuselage/core/json.h"
 #include "fuselage/oracle/grid_solve.h"
+#include "fuselage/oracle/overflow.h"
 #include "fuselage/oracle/solve.h"
 #include "fuselage/report/label.h"
 #include "fuselage/walk/plan_json.h"
@@ -47,6 +48,9 @@ class Views {
     report::Schedule schedule = report::schedule_of(plan, stem_of(file));
     if (!schedule.doubt.empty())
       print_note(fmt::format("{}: {}; what else the file claims is left out", source, schedule.doubt));
+    if (schedule.overflows > 0)
+      print_note(fmt::format("{}: {} ({})", source, oracle::overflow_words(schedule.overflows),
+                             oracle::overflow_meaning()));
     if (place(report::subject_of(plan.workload), std::move(schedule), file) && options_.greedy)
       add_greedy(plan.workload.name, [&] { return greedy_of(plan); });
   }

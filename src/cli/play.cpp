@@ -76,14 +76,16 @@ GameOptions game_options(const PlayCommand& command, Family family) {
   return options;
 }
 
-// Error if a store that was named can't be read; any other costs a note.
+// Error if a store that was named isn't there; with any other trouble the game goes on without it.
 std::optional<double> best_known(const std::string& store, const std::string& key) {
   try {
-    const std::optional<oracle::Store> opened = open_store_to_read(store);
+    const std::optional<oracle::Store> opened = open_store_to_read(store, passing_patience());
     const auto record = opened ? opened->find(key) : std::nullopt;
     if (record) return record->cost;
+  } catch (const oracle::StoreError& error) {
+    if (!store.empty() && error.trouble() == oracle::StoreTrouble::misplaced) throw;
+    print_note(fmt::format("the best-known store is not used: {}", error.what()));
   } catch (const Error& error) {
-    if (!store.empty()) throw;
     print_note(fmt::format("the best-known store is not used: {}", error.what()));
   }
   return std::nullopt;

@@ -30,6 +30,7 @@ struct Standing {
   bool complete = false;  // all that had to be done is done
   double latency = 0;     // cycles, of grid problems time units
   double naive_latency = 0;
+  int overflows = 0;      // kernels that needed more than fast memory
   double return_sum = 0;  // of the rewards of steps that count
 };
 

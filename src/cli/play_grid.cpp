@@ -114,6 +114,7 @@ class GridGame : public Game {
 std::unique_ptr<Game> make_grid_game(const GridTarget& target, const GameOptions& options) {
   if (std::get<grid::RuleSet>(options.rules) == grid::RuleSet::mlsys)
     fail("--rules: mlsys has no episodes; expected fusionops or fusionops-honest");
+  check_grid_shapes(target, {.set = std::get<grid::RuleSet>(options.rules)});
   return std::make_unique<GridGame>(target, options);
 }
 

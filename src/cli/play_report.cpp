@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "fuselage/oracle/overflow.h"
 #include "report_cells.h"
 #include "units.h"
 
@@ -45,7 +46,8 @@ std::string end_text(const Game& game, const GameTitle& title, const Standing& s
   if (title.best_known) text += fmt::format(", best known {}", cycles(*title.best_known));
   text += ")";
   if (standing.done) text += "; " + game.score_text();
-  return text + fmt::format("; return {:.4f}\n", standing.return_sum);
+  return text + fmt::format("; return {:.4f}\n", standing.return_sum) +
+         oracle::overflow_line(standing.overflows);
 }
 
 std::string begin_json(const Game& game, const GameTitle& title) {
@@ -84,6 +86,7 @@ std::string end_json(const Game& game, const GameTitle& title, const Standing& s
                        {"ops_run", standing.ops_run},
                        {"ops", standing.ops},
                        {"latency", standing.latency},
+                       {"overflows", standing.overflows},
                        {"naive_latency", standing.naive_latency},
                        {"greedy_latency", number_or_null(game.greedy_latency())},
                        {"best_known", number_or_null(title.best_known)}};

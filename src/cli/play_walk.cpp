@@ -52,6 +52,7 @@ class WalkGame : public Game {
             .complete = episode_.done() && episode_.position() == context_.graph().size(),
             .latency = episode_.total_latency(),
             .naive_latency = context_.naive_latency(),
+            .overflows = episode_.overflows(),
             .return_sum = return_sum_};
   }
 

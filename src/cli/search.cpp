@@ -38,12 +38,18 @@ searches do.
 Under seed and seed-honest the greedy column is the figure of the environment, which reads last uses
 free. No plan can; --engine greedy plays the same groups as an agent would, and may come out above it.
 
+They also let a kernel need more than fast memory has, for a fixed penalty: the table says so ("1 kernel
+overflows"). No machine runs such a plan, and --rules physical refuses it.
+
 A grid problem is a file in the JSON of the MLSys 2026 contest ("widths", "op_types", ...), or a task
 of fusionops. Its plan is the contest's solution, with the latencies that the judge finds; check it with
 'fuselage evaluate'. Latencies are in the problem's time units, and the gap is part of the proof column.
 
 With --guide a learned model chooses which kernels are priced: far fewer, at the risk of missing the best
 (models/default/README.md has the figures). Only auto's prover, which it doesn't guide, proves anything.
+
+The store is --store FILE, or the user's ('fuselage best --help'). A damaged one is kept as FILE.damaged and
+a new one begins; one that can't be used costs a note, not the search (--no-store: none).
 
 Exit code: 0, also when a budget ended; 1 if a budget or a baseline ended without any plan;
 2 for bad input and for graphs that have no schedule (the others are still done).

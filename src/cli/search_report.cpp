@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "fuselage/oracle/overflow.h"
 #include "fuselage/search/outcome.h"
 #include "report_cells.h"
 #include "table.h"
@@ -32,7 +35,8 @@ std::string known_cell(const Answer& answer) {
 
 std::string proof_cell(const Solution& solution) {
   if (!solution.found) return solution.infeasible ? "infeasible" : "no plan";
-  return proof_words(solution.proof, solution.gap());
+  const std::string words = proof_words(solution.proof, solution.gap());
+  return solution.overflows == 0 ? words : words + ", " + oracle::overflow_words(solution.overflows);
 }
 
 std::vector<std::string> row_of(const Answer& answer, bool priced) {
@@ -75,6 +79,10 @@ bool is_open(const Answer& answer) {
          answer.solution->proof != search::Proof::optimal;
 }
 
+bool is_overflowing(const Answer& answer) {
+  return answer.solution && answer.solution->found && answer.solution->overflows > 0;
+}
+
 ordered_json infeasible_json(const Solution& solution) {
   if (!solution.infeasible) return nullptr;
   return {{"node", solution.infeasible->node},
@@ -104,6 +112,7 @@ ordered_json answer_json(const Answer& answer) {
   json["score"] = number_or_null(solution.score());
   json["best_known"] = number_or_null(answer.known);
   json["kernels"] = if_found(solution.plan.size());
+  json["overflows"] = if_found(solution.overflows);
   json["found_by"] = text_or_null(solution.found ? solution.engine : "");
   json["proof"] = search::name(solution.proof);
   json["stop"] = name(solution.stop);
@@ -128,6 +137,7 @@ std::string search_table(const std::vector<Answer>& answers, const oracle::Solve
       "improvement: (greedy - best) / greedy; score: improvement / 20%, within -1 and 1;\n"
       "known: how far above the best plan in the store (below 0: a new best).\n",
       walk::name(options.rules), walk::name(options.order), oracle::name(options.engine));
+  if (std::any_of(answers.begin(), answers.end(), is_overflowing)) text += oracle::overflow_meaning() + ".\n";
   if (priced)
     text += fmt::format(
         "objective, and its bound: latency + {} x bytes moved + {} x kernels + {} x byte-kernels.\n",

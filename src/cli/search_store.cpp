@@ -25,35 +25,90 @@ std::string budget_text(const oracle::SolveOptions& options) {
   return text;
 }
 
+void note_unused(std::string_view why) {
+  print_note(fmt::format(
+      "the best-known store is not used: {}; the search goes on without it (--no-store: without asking it)",
+      why));
+}
+
 }  // namespace
 
-SearchStore::SearchStore(const std::string& file, bool used) {
+SearchStore::SearchStore(const std::string& file, bool used) : named_(!file.empty()) {
   if (!used) return;
   try {
-    store_.emplace(store_path(file));
+    path_ = store_path(file);
   } catch (const Error& error) {
-    if (!file.empty()) throw;
-    print_note(fmt::format("the best-known store is not used: {}", error.what()));
+    return note_unused(error.what());
   }
+  open();
+}
+
+void SearchStore::open() {
+  try {
+    store_.emplace(path_, oracle::Access::write, passing_patience());
+  } catch (const oracle::StoreError& error) {
+    recover(error);
+  }
+}
+
+void SearchStore::with_store(const std::function<void(oracle::Store&)>& action) {
+  while (store_) {
+    try {
+      return action(*store_);
+    } catch (const oracle::StoreError& error) {
+      recover(error);
+    }
+  }
+}
+
+void SearchStore::recover(const oracle::StoreError& trouble) {
+  store_.reset();
+  if (named_ && trouble.trouble() == oracle::StoreTrouble::misplaced) throw trouble;
+  if (trouble.trouble() != oracle::StoreTrouble::damaged || ++damages_ > 2)
+    return note_unused(trouble.what());
+  if (damages_ == 2) {
+    try {
+      const std::string aside = oracle::set_store_aside(path_);
+      print_note(fmt::format(
+          "the best-known store: {}; it is kept as {}, and a new one begins (--no-store: search without one)",
+          trouble.what(), aside));
+    } catch (const Error& error) {
+      return note_unused(fmt::format("{}; {}", trouble.what(), error.what()));
+    }
+  }
+  open();
 }
 
 std::optional<double> SearchStore::known(const std::string& key) {
-  if (!store_) return std::nullopt;
-  try {
-    if (const auto record = store_->find(key)) return record->cost;
-  } catch (const Error& error) {
-    print_note(error.what());
-  }
-  return std::nullopt;
+  std::optional<double> cost;
+  with_store([&](oracle::Store& store) {
+    try {
+      if (const auto record = store.find(key)) cost = record->cost;
+    } catch (const oracle::StoreError&) {
+      throw;
+    } catch (const Error& error) {
+      print_note(
+          fmt::format("{}; it counts for nothing, and is replaced by what is found now", error.what()));
+    }
+  });
+  return cost;
 }
 
 void SearchStore::offer(const std::string& name, const std::function<oracle::Record()>& record) {
-  if (!store_) return;
-  try {
-    store_->offer(record());
-  } catch (const Error& error) {
-    print_note(fmt::format("{}: not added to the best-known store: {}", name, error.what()));
-  }
+  with_store([&](oracle::Store& store) {
+    if (!improvable_) return;
+    try {
+      store.offer(record());
+    } catch (const oracle::StoreError& error) {
+      if (error.trouble() != oracle::StoreTrouble::unusable) throw;
+      improvable_ = false;
+      print_note(
+          fmt::format("the best-known store is not improved: {}; the search goes on (--no-store: without it)",
+                      error.what()));
+    } catch (const Error& error) {
+      print_note(fmt::format("{}: not added to the best-known store: {}", name, error.what()));
+    }
+  });
 }
 
 oracle::Origin origin_of(const std::string& engine, const oracle::SolveOptions& options) {

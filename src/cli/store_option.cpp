@@ -6,6 +6,7 @@
 
 #include "fuselage/core/error.h"
 #include "options.h"
+#include "terminal.h"
 
 namespace fuselage::cli {
 namespace {
@@ -39,11 +40,19 @@ std::string store_path(const std::string& file) {
   fail("--store: neither XDG_DATA_HOME nor HOME names a directory; expected --store FILE");
 }
 
-std::optional<oracle::Store> open_store_to_read(const std::string& file) {
+oracle::StorePatience store_patience() {
+  return {.most_seconds = 20, .quiet_seconds = 1, .notice = print_note};
+}
+
+oracle::StorePatience passing_patience() {
+  return {.most_seconds = 5, .quiet_seconds = 1, .notice = print_note};
+}
+
+std::optional<oracle::Store> open_store_to_read(const std::string& file, oracle::StorePatience patience) {
   const std::string path = store_path(file);
   std::error_code error;
   if (file.empty() && !fs::exists(path, error) && !error) return std::nullopt;
-  return oracle::Store(path, oracle::Access::read);
+  return oracle::Store(path, oracle::Access::read, std::move(patience));
 }
 
 }  // namespace fuselage::cli

@@ -20,7 +20,12 @@ void add_store_option(CLI::App& app, std::string& file);
 // Error if it is, and neither variable is set to an absolute path.
 std::string store_path(const std::string& file);
 
+// Of commands that are about the store itself, and of those that can do without it.
+oracle::StorePatience store_patience();
+oracle::StorePatience passing_patience();
+
 // To be read. None if it is the user's and doesn't exist yet; Error if one that was named doesn't.
-std::optional<oracle::Store> open_store_to_read(const std::string& file);
+std::optional<oracle::Store> open_store_to_read(const std::string& file,
+                                                oracle::StorePatience patience = store_patience());
 
 }  // namespace fuselage::cli

@@ -11,6 +11,7 @@
 #include "fuselage/core/files.h"
 #include "fuselage/core/json.h"
 #include "fuselage/oracle/evaluator_process.h"
+#include "fuselage/oracle/overflow.h"
 #include "fuselage/oracle/simulate.h"
 #include "fuselage/oracle/solve.h"
 #include "fuselage/walk/plan_json.h"
@@ -192,6 +193,8 @@ TuneAnswer tune_one(const Workload& workload, std::size_t index, Session& sessio
                                  answer.tuned->trials.size(), answer.tuned->trials.back().measured.failure);
     return answer;
   }
+  answer.overflows =
+      oracle::overflows(workload, answer.tuned->trials[*answer.tuned->best].plan, walk::Rules::seed_honest);
   if (!session.command.external()) add_references(workload, session, answer);
   if (!plan_path.empty()) {
     write_file_atomically(plan_path, plan_to_json(plan_file(workload, answer)));

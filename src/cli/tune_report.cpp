@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "fuselage/core/cost.h"
+#include "fuselage/oracle/overflow.h"
 #include "report_cells.h"
 #include "table.h"
 #include "units.h"
@@ -95,6 +96,7 @@ ordered_json answer_json(const TuneAnswer& answer, bool external) {
   json["latency"] = answer.found() ? ordered_json(answer.latency()) : ordered_json();
   json["found_at"] = answer.found() ? ordered_json(tuned.trials[*tuned.best].number) : ordered_json();
   json["kernels"] = answer.found() ? ordered_json(tuned.trials[*tuned.best].plan.size()) : ordered_json();
+  json["overflows"] = answer.found() ? ordered_json(answer.overflows) : ordered_json();
   json["trials"] = tuned.trials.size();
   json["failures"] = tuned.failures();
   json["recalled"] = answer.recalled;
@@ -122,7 +124,14 @@ std::string tune_table(const std::vector<TuneAnswer>& answers, const TuneHeading
   for (const char* column : {"trials", "failed", "found at", "kernels", "time"}) columns.push_back({column});
   Table table(columns);
   for (const TuneAnswer& answer : answers) table.add(row_of(answer, heading.external));
-  return table.text() + "\n" + (heading.external ? words_of_evaluator : words_of_roofline);
+  std::string text = table.text() + "\n" + (heading.external ? words_of_evaluator : words_of_roofline);
+  bool overflowing = false;
+  for (const TuneAnswer& answer : answers) {
+    if (answer.overflows == 0) continue;
+    text += fmt::format("{}: {}\n", answer.name, oracle::overflow_words(answer.overflows));
+    overflowing = true;
+  }
+  return overflowing ? text + oracle::overflow_meaning() + ".\n" : text;
 }
 
 ordered_json tune_json(const std::vector<TuneAnswer>& answers, const TuneHeading& heading) {

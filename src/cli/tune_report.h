@@ -20,6 +20,7 @@ struct TuneAnswer {
   double seconds = 0;
   std::string plan_path = {};  // of the file written; empty: none
   std::string error = {};
+  int overflows = 0;  // kernels of the best plan that need more than fast memory
   // Of the roofline only: what greedy gets, the best plan in the store before, and what is proven.
   std::optional<double> greedy = {};
   std::optional<double> known = {};

@@ -12,6 +12,7 @@
 #include "fuselage/core/files.h"
 #include "fuselage/grid/plan_json.h"
 #include "fuselage/grid/problem_json.h"
+#include "fuselage/grid/shapes.h"
 #include "fuselage/oracle/grid_anytime.h"
 #include "interrupt.h"
 #include "standard_streams.h"
@@ -47,6 +48,7 @@ double time_limit(int ops) {
 
 int run(const std::string& input, const std::string& output, const grid::Rules& rules) {
   const grid::Instance instance = grid::read_problem_file(input);
+  grid::check_shapes(instance, rules, input);
   oracle::improve_grid(instance, {.rules = rules,
                                   .wall_seconds = time_limit(instance.op_count()),
                                   .cancel = &cli::stop_on_interrupt(),

@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "fuselage/oracle/overflow.h"
 #include "simulate_detail.h"
 
 namespace fuselage::oracle {
@@ -194,6 +195,7 @@ ordered_json explain_json(const Graph& graph, const Hardware& hardware, const wa
                        {"kernel", fault->kernel ? ordered_json(*fault->kernel) : ordered_json(nullptr)},
                        {"message", fault->message}};
   result["capacity"] = hardware.fast_mem_capacity;
+  result["overflows"] = overflows(simulation);
   result["kernels"] = ordered_json::array();
   for (std::size_t i = 0; i < simulation.kernels.size(); ++i)
     result["kernels"].push_back(kernel_json(graph, hardware, plan[i], simulation.kernels[i]));

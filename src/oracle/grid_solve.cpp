@@ -10,6 +10,7 @@
 
 #include "fuselage/core/cost.h"
 #include "fuselage/core/error.h"
+#include "fuselage/grid/shapes.h"
 #include "fuselage/search/exact.h"
 #include "fuselage/search/local.h"
 #include "fuselage/search/portfolio.h"
@@ -128,6 +129,7 @@ GridSolution solve_grid(const grid::Instance& instance, const GridSolveOptions& 
   const tbb::global_control threads(tbb::global_control::max_allowed_parallelism,
                                     static_cast<std::size_t>(std::max(1, options.threads)));
   check_guide(options);
+  grid::check_shapes(instance, options.rules);
   const Meter clock(options.budget);
   const Deadline& deadline = clock.deadline();
   GridSolution solution;

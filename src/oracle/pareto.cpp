@@ -9,6 +9,7 @@
 #include "fuselage/core/cost.h"
 #include "fuselage/core/error.h"
 #include "fuselage/oracle/objective.h"
+#include "fuselage/oracle/overflow.h"
 #include "fuselage/oracle/simulate.h"
 #include "fuselage/search/exact.h"
 #include "fuselage/walk/problem.h"
@@ -29,6 +30,7 @@ ParetoPoint point_of(const Workload& workload, const ParetoOptions& options, con
   const Charges sum = charges(workload.graph, checked);
   point.latency = sum.latency;
   point.bytes_moved = sum.bytes_moved;
+  point.overflows = overflows(checked);
   return point;
 }
 

@@ -9,6 +9,7 @@
 
 #include "fuselage/core/cost.h"
 #include "fuselage/core/error.h"
+#include "fuselage/oracle/overflow.h"
 #include "fuselage/oracle/simulate.h"
 #include "fuselage/search/beam.h"
 #include "fuselage/search/local.h"
@@ -89,6 +90,7 @@ void reprice(Solution& solution, const Workload& workload, const SolveOptions& o
         fmt::format("{}: the plan found is illegal: {}", workload.name, checked.fault->message));
   solution.latency = checked.latency;
   solution.charges = charges(workload.graph, checked);
+  solution.overflows = overflows(checked);
   solution.cost = objective(solution.charges, options.price);
   if (claimed && !agree(*claimed, solution.cost))
     throw std::logic_error(fmt::format("{}: the search claims {} cycles, the check finds {}", workload.name,

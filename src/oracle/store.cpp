@@ -79,8 +79,21 @@ std::string found_by(const Record& record) {
   return fmt::format("engine {}, {}", record.engine, record.time);
 }
 
+bool refutes(double cost, double bound) {
+  return cost < bound && !agree(cost, bound);
+}
+
+// Of two records that contradict each other: is it certain that the stored one is wrong? A proven plan whose
+// cost is confirmed leaves no doubt about a bound above it, nor about a cost below it that isn't the plan's.
+bool is_refuted(const Record& stored, const Record& offered) {
+  const bool bound = refutes(offered.cost, stored.lower_bound);
+  const bool cost = refutes(stored.cost, offered.lower_bound);
+  if (offered.proof != search::Proof::optimal || !(bound || cost) || !is_cost_confirmed(offered))
+    return false;
+  return bound || !is_cost_confirmed(stored);
+}
+
 void check_agreement(const Record& stored, const Record& offered, const std::string& at) {
-  const auto refutes = [](double cost, double bound) { return cost < bound && !agree(cost, bound); };
   if (refutes(offered.cost, stored.lower_bound))
     fail(
         "{}: cost: {} ({}) is below the lower bound that is stored, {}; one of the two is wrong, and nothing "
@@ -128,20 +141,14 @@ std::vector<Line> lines_of(std::string_view text) {
 // The table of an open file.
 class Store::Table {
  public:
-  Table(const std::string& path, Access access) : database_(path, access) {
+  Table(const std::string& path, Access access, StorePatience patience)
+      : database_(path, access, std::move(patience)) {
     if (is_new()) create(access);
     check_format();
     database_.execute("PRAGMA trusted_schema = OFF");
   }
 
   const Database& database() const { return database_; }
-
-  // Without its plan.
-  std::optional<Record> row(const std::string& key) const {
-    Statement query = database_.prepare(fmt::format("SELECT {} FROM best WHERE key = ?", columns));
-    if (!query.bind(key).step()) return std::nullopt;
-    return record_of(query, database_.path());
-  }
 
   std::optional<Record> row_with_plan(const std::string& key) const {
     Statement query = database_.prepare(fmt::format("SELECT {}, plan FROM best WHERE key = ?", columns));
@@ -180,8 +187,8 @@ class Store::Table {
 
   // Within a transaction.
   Offer offer(const Record& offered, const std::string& at) const {
-    const std::optional<Record> stored = row(offered.key);
-    if (!stored) {
+    const std::optional<Record> stored = true_row(offered.key);
+    if (!stored || is_refuted(*stored, offered)) {
       Record record = offered;
       settle(record);
       put(record);
@@ -195,6 +202,19 @@ class Store::Table {
   }
 
  private:
+  // None also where somebody wrote what isn't true.
+  std::optional<Record> true_row(const std::string& key) const {
+    try {
+      std::optional<Record> record = row_with_plan(key);
+      if (record) check_record(*record, where(database_.path(), *record));
+      return record;
+    } catch (const StoreError&) {
+      throw;
+    } catch (const Error&) {
+      return std::nullopt;
+    }
+  }
+
   // Nothing in the file yet, of anybody.
   bool is_new() const {
     return database_.integer("SELECT count(*) FROM sqlite_schema") == 0 &&
@@ -202,7 +222,9 @@ class Store::Table {
   }
 
   void create(Access access) const {
-    if (access == Access::read) fail("{}: is empty; expected a store of best-known plans", database_.path());
+    if (access == Access::read)
+      throw StoreError(StoreTrouble::unusable,
+                       fmt::format("{}: is empty; expected a store of best-known plans", database_.path()));
     Transaction transaction(database_);
     if (!is_new()) return;  // another process was faster
     database_.execute(create_table);
@@ -213,19 +235,24 @@ class Store::Table {
 
   void check_format() const {
     if (database_.integer("PRAGMA application_id") != application_id)
-      fail("{}: is an SQLite database of another program; expected a store of best-known plans",
-           database_.path());
+      throw StoreError(
+          StoreTrouble::unusable,
+          fmt::format("{}: is an SQLite database of another program; expected a store of best-known plans",
+                      database_.path()));
     const std::int64_t version = database_.integer("PRAGMA user_version");
     if (version < walk_version || version > format_version)
-      fail("{}: has the format {}, and this version of fuselage knows {} to {}; expected a newer fuselage",
-           database_.path(), version, walk_version, format_version);
+      throw StoreError(
+          StoreTrouble::unusable,
+          fmt::format(
+              "{}: has the format {}, and this version of fuselage knows {} to {}; expected a newer fuselage",
+              database_.path(), version, walk_version, format_version));
   }
 
   Database database_;
 };
 
-Store::Store(const std::string& path, Access access)
-    : path_(path), table_(std::make_unique<Table>(path, access)) {}
+Store::Store(const std::string& path, Access access, StorePatience patience)
+    : path_(path), table_(std::make_unique<Table>(path, access, std::move(patience))) {}
 Store::Store(Store&&) noexcept = default;
 Store& Store::operator=(Store&&) noexcept = default;
 Store::~Store() = default;

@@ -6,6 +6,7 @@
 // lets a store be read from a directory that can't be written.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -24,20 +25,30 @@ class Database {
  public:
   // Error for an empty path and for anything but a regular file, which write access makes if it is missing.
   // SQLite reads the file only when a statement does: until then one that is no database passes.
-  Database(const std::string& path, Access access);
+  Database(const std::string& path, Access access, StorePatience patience);
 
   Statement prepare(std::string_view sql) const;
   void execute(std::string_view sql) const;          // a statement without rows
   std::int64_t integer(std::string_view sql) const;  // the one value that a query answers
   const std::string& path() const { return path_; }
-  // What the failure of the last call means to a user.
+  // What the failure of the last call means to a user: throws StoreError.
   [[noreturn]] void refuse(int code) const;
 
  private:
   struct Close {
     void operator()(sqlite3* database) const;
   };
+  // One wait for a lock.
+  struct Wait {
+    std::string path;
+    StorePatience patience;
+    std::chrono::steady_clock::time_point since = {};
+    bool noticed = false;
+
+    bool go_on(bool first);
+  };
   std::string path_;
+  std::unique_ptr<Wait> wait_;  // SQLite knows its address
   std::unique_ptr<sqlite3, Close> handle_;
 };
 

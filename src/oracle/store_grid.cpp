@@ -8,6 +8,7 @@
 #include "fuselage/core/hash.h"
 #include "fuselage/core/json.h"
 #include "fuselage/grid/problem_json.h"
+#include "fuselage/grid/shapes.h"
 #include "store_record.h"
 
 namespace fuselage::oracle {
@@ -93,6 +94,7 @@ GridRecordPlan checked_grid_plan(const Record& record, const std::string& where)
   const std::string key = store_key(plan.instance, record.grid_rules);
   if (record.key != key)
     fail("{}: key: {} is claimed; expected {}, as problem and rules have it", where, record.key, key);
+  grid::check_shapes(plan.instance, record.grid_rules, where + ": plan.problem");
   plan.evaluation = grid::evaluate(plan.instance, record.grid_rules, plan.file.plan);
   check_latencies(record, plan, where);
   check_cost(record, where);

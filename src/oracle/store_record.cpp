@@ -9,6 +9,7 @@
 #include "fuselage/core/error.h"
 #include "fuselage/core/hash.h"
 #include "fuselage/core/json.h"
+#include "fuselage/oracle/objective.h"
 #include "fuselage/oracle/simulate.h"
 #include "fuselage/oracle/store_grid.h"
 
@@ -97,6 +98,15 @@ void check_cost(const Record& record, const std::string& where) {
   if (record.proof == search::Proof::optimal && !agree(record.lower_bound, record.cost))
     fail("{}: proof: \"optimal\" is claimed; expected a lower_bound equal to the cost, {}, with it, not {}",
          where, json_number(record.cost), json_number(record.lower_bound));
+}
+
+bool is_cost_confirmed(const Record& record) {
+  if (record.price == walk::Price{}) return true;  // the latency, which check_record has confirmed
+  const walk::PlanFile plan = walk::read_plan(record.plan, record.name);
+  const Graph& graph = plan.workload.graph;
+  const Simulation simulation =
+      simulate(graph, plan.workload.hardware, plan.kernels, {.rules = plan.rules, .order = plan.order});
+  return agree(record.cost, objective(charges(graph, simulation), record.price));
 }
 
 std::string store_key(const Workload& workload, walk::Rules rules, walk::Order order,

@@ -31,6 +31,9 @@ std::optional<search::Proof> parse_proof(std::string_view text);
 void check_form(const Record& record, const std::string& where);
 void check_cost(const Record& record, const std::string& where);
 
+// Whether the plan of a true record costs what is claimed, prices included.
+bool is_cost_confirmed(const Record& record);
+
 // Exact, and the same text for both zeros, which cost the same: numbers of keys.
 std::string bits(double value);
 

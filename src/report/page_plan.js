@@ -43,6 +43,7 @@ function fill_plan(view, plan_index) {
   for (const word in warnings) {
     if (warnings[word]) top.append(html("p", { class: "fault", role: "note" }, html("strong", {}, word), isolated(shown_name(warnings[word], 600))));
   }
+  if (plan.overflows) top.append(html("p", { class: "note over" }, `${overflow_words(plan.overflows)} fast memory, which the rules ${plan.rules} allow at a fixed penalty; --rules physical is the rule set without that loophole.`));
   const aside = greedy_note(graph, plan);
   if (aside && !graph.comparison) top.append(html("p", { class: "note" }, aside));
   const left = html("div", { class: "left" }), right = html("div", { class: "right" });
@@ -59,6 +60,7 @@ function plan_heading(graph, plan, plan_index, id) {
   const heading = html("h2", { id, title: shown_name(plan.label, 300) }, isolated(shown_name(plan.label, 60)));
   const badge = html("span", { class: plan.legal ? "badge legal" : "badge illegal" }, plan.legal ? "legal" : "illegal");
   const line = html("div", { class: "label" }, heading, badge);
+  if (plan.overflows) line.append(html("span", { class: "badge illegal" }, overflow_words(plan.overflows)));
   if (graph.comparison && graph.comparison.reference === plan_index) line.append(html("span", { class: "badge" }, "fastest here"));
   if (!one_reading(graph)) line.append(html("span", { class: "badge" }, reading_of(plan)));
   return line;

@@ -120,6 +120,8 @@ const side_words = {
   fallback: "over capacity: does not fit, so its ops run one by one",
 };
 
+const overflow_words = count => (count === 1 ? "1 kernel overflows" : `${grouped_whole(count)} kernels overflow`);
+
 // "over capacity: … (k3, k7)"; empty where all kernels fit.
 function over_capacity(plan, most = 6) {
   const over = d3.range(plan.kernels.length).filter(k => plan.kernels[k].bound === "fallback");

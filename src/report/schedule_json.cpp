@@ -86,6 +86,7 @@ ordered_json schedule_json(const Schedule& schedule) {
                        {"latency", schedule.latency},
                        {"lower_bound", or_null(schedule.lower_bound)},
                        {"proof", schedule.proof},
+                       {"overflows", schedule.overflows},
                        {"greedy_latency", or_null(schedule.greedy_latency)},
                        {"naive_latency", or_null(schedule.naive_latency)},
                        {"kernels", ordered_json::array()}};

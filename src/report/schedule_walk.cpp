@@ -5,6 +5,7 @@
 
 #include "fuselage/oracle/claims.h"
 #include "fuselage/oracle/explain.h"
+#include "fuselage/oracle/overflow.h"
 #include "fuselage/oracle/simulate.h"
 #include "fuselage/oracle/store.h"
 #include "fuselage/report/schedule.h"
@@ -100,6 +101,7 @@ Schedule schedule_of(const walk::PlanFile& plan, std::string label) {
   if (const auto& fault = simulation.fault)
     schedule.fault = {
         .code = std::string(name(fault->code)), .kernel = fault->kernel, .message = fault->message};
+  schedule.overflows = oracle::overflows(simulation);
   if (schedule.legal()) schedule.doubt = oracle::false_claim(plan, simulation);
   if (schedule.legal() && schedule.doubt.empty()) {
     schedule.greedy_latency = plan.greedy_latency;

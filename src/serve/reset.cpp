@@ -8,6 +8,7 @@
 #include "fuselage/grid/fusionops.h"
 #include "fuselage/grid/generator.h"
 #include "fuselage/grid/problem_json.h"
+#include "fuselage/grid/shapes.h"
 #include "fuselage/walk/generator.h"
 #include "fuselage/walk/tasks.h"
 
@@ -141,6 +142,9 @@ Started EpisodeMaker::start_grid(const JsonField& fields) {
     if (instance->op_count() > limits_.max_ops)
       graph->refuse(fmt::format("has {} ops", instance->op_count()),
                     fmt::format("at most {}", limits_.max_ops));
+    const std::string source = fmt::format("{}: {}", graph->source(), graph->path());
+    grid::check_shapes(*instance, {.set = options.rules}, source);
+    started.warning = grid::shape_warning(*instance, {.set = options.rules}, source);
     started.name = "problem";
     steps = std::max(steps, 2 * instance->op_count());
   } else if (wants_random(fields)) {

@@ -55,6 +55,10 @@ void append_reset(std::string& out, Dialect dialect, const Session& session) {
   append_reward(out, 0, false);
   out += R"(,"metadata":{)";
   append_names(out, session);
+  if (!session.warning.empty()) {
+    out += R"(,"warning":)";
+    append_json_string(out, session.warning);
+  }
   out += '}';
 }
 

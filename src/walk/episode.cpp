@@ -19,7 +19,7 @@ Episode::Episode(const EpisodeContext& context, const EpisodeOptions& options)
 
 void Episode::reset() {
   const auto n = static_cast<std::size_t>(context_->graph().size());
-  position_ = steps_ = launches_ = reloads_ = 0;
+  position_ = steps_ = launches_ = reloads_ = overflows_ = 0;
   group_.count = 0;
   group_.tile = default_tile;
   group_.retain.clear();
@@ -189,6 +189,7 @@ void Episode::finalise() {
 }
 
 void Episode::finalise_invalid() {
+  ++overflows_;
   for (int at = group_.first; at < group_.first + group_.count; ++at) {
     const Run& alone = context_->runs().run(at, 1);
     const bool fits = check(alone, default_tile, {}).fits;

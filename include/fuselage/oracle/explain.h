@@ -21,8 +21,8 @@ std::string_view bound_of(const KernelReport& report);
 std::string explain_table(const Graph& graph, const Hardware& hardware, const walk::Plan& plan,
                           const Simulation& simulation);
 
-// {legal, fault?: {code, kernel, message}, capacity, kernels: [...], totals: {...}}. `bound` is compute,
-// memory or fallback; working_set_share is a fraction of the capacity.
+// {legal, fault?: {code, kernel, message}, capacity, overflows, kernels: [...], totals: {...}}. `bound` is
+// compute, memory or fallback; working_set_share is a fraction of the capacity.
 nlohmann::ordered_json explain_json(const Graph& graph, const Hardware& hardware, const walk::Plan& plan,
                                     const Simulation& simulation);
 

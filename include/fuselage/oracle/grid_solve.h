@@ -52,8 +52,9 @@ struct GridSolution {
   double gap() const { return search::gap(latency, lower_bound); }
 };
 
-// Throws Error if an op fits fast memory at no granularity, and for a guide that doesn't fit. A plan that the
-// judge rejects or prices otherwise is an internal error: std::logic_error.
+// Throws Error if an op fits fast memory at no granularity, for shapes that the rules refuse (grid/shapes.h),
+// and for a guide that doesn't fit. A plan that the judge rejects or prices otherwise is an internal error:
+// std::logic_error.
 GridSolution solve_grid(const grid::Instance& instance, const GridSolveOptions& options);
 
 }  // namespace fuselage::oracle

@@ -20,6 +20,7 @@ struct ParetoPoint {
   double latency = 0;            // cycles, as simulate prices the plan
   std::int64_t bytes_moved = 0;  // by the whole plan
   walk::Plan plan;
+  int overflows = 0;  // kernels that need more than fast memory (overflow.h)
   // Of: no plan that moves at most so many bytes is faster; and of the least latency of such plans.
   search::Proof proof = search::Proof::none;
   double lower_bound = 0;  // cycles

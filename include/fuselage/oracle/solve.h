@@ -56,6 +56,7 @@ struct Solution {
   double latency = 0;  // cycles, as simulate prices the plan
   double cost = 0;     // the objective: latency, and what the price adds
   Charges charges = {};
+  int overflows = 0;  // kernels of the plan that need more than fast memory (overflow.h)
   std::optional<double>
       greedy_latency;  // the rule set's greedy figure; none if greedy gets stuck (physical only)
   std::optional<double> naive_latency;

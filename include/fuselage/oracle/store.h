@@ -7,6 +7,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -14,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+#include "fuselage/core/error.h"
 #include "fuselage/graph/graph.h"
 #include "fuselage/grid/rules.h"
 #include "fuselage/search/outcome.h"
@@ -102,21 +104,52 @@ constexpr std::string_view name(Offer offer) {
 
 enum class Access : std::uint8_t { write, read };
 
+// What is the matter with the file of a store, as opposed to one of its records.
+enum class StoreTrouble : std::uint8_t {
+  misplaced,  // no file can be at this path: it is empty, or its directories can't be made
+  damaged,    // no database, or one that doesn't hold together
+  locked,     // by another program, for longer than one waits
+  unusable,   // for us: write-protected, of another program, of a newer version, a full disk
+};
+class StoreError : public Error {
+ public:
+  StoreError(StoreTrouble trouble, const std::string& message) : Error(message), trouble_(trouble) {}
+  StoreTrouble trouble() const { return trouble_; }
+
+ private:
+  StoreTrouble trouble_;
+};
+
+// While another process holds the file.
+struct StorePatience {
+  double most_seconds = 60;   // then StoreError
+  double quiet_seconds = 60;  // then `notice` is called, once each time
+  std::function<void(const std::string& message)> notice = {};
+};
+
+// Moves a file that is no store out of the way, together with a journal beside it, which would otherwise be
+// taken for that of the next store. Returns its new name, which was free: FILE.damaged, FILE.damaged-2, ...
+// Error if it can't be moved; it is then where it was.
+std::string set_store_aside(const std::string& path);
+
 // One open file. For one thread, and not across fork(); open one in each instead: any number of them may use
 // the file at once, and each waits for its turn. A process that dies leaves the file as it was before or
 // after the offer that it was making; an offer that has returned is on the disk.
 class Store {
  public:
-  // Write access makes a missing file, and its directories. Error if the file is of another program, of a
-  // newer version, damaged, or can't be opened; also for a missing one under read access.
-  explicit Store(const std::string& path, Access access = Access::write);
+  // Write access makes a missing file, and its directories. StoreError if the file is of another program, of
+  // a newer version, damaged, or can't be opened; also for a missing one under read access. Any call may find
+  // damage that lies deeper, and a disk that is full.
+  explicit Store(const std::string& path, Access access = Access::write, StorePatience patience = {});
   Store(Store&&) noexcept;
   Store& operator=(Store&&) noexcept;
   ~Store();
 
-  // Keeps the cheaper plan (the old one if both cost the same) and the higher bound, each on its own. Error
-  // if the record isn't true (see check_record), or if it and the stored one contradict each other: a plan
-  // cheaper than a lower bound means that one of the two is wrong, and nothing is changed.
+  // Keeps the cheaper plan (the old one if both cost the same) and the higher bound, each on its own. A
+  // stored record that isn't true counts for nothing. Error if the record offered isn't true (see
+  // check_record), or if it and the stored one contradict each other: a plan cheaper than a lower bound means
+  // that one of the two is wrong, and nothing is changed, unless the one offered is proven optimal and its
+  // cost confirmed against the stored one.
   Offer offer(const Record& record);
   // Offers every record of a text as record_to_line writes them, or none: an Error names `source`, line and
   // field. Counts by Offer.

@@ -104,6 +104,7 @@ struct Schedule {
   std::optional<double> naive_latency = {};
   std::optional<double> lower_bound = {};
   std::string proof = "none";
+  int overflows = 0;       // kernels that need more than fast memory (oracle/overflow.h)
   std::string doubt = {};  // a false claim of the file, whose claims are then left out; empty: none
   Totals totals = {};
 

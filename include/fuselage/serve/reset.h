@@ -24,8 +24,9 @@ struct ResetLimits {
 
 struct Started {
   std::unique_ptr<LiveEpisode> episode;
-  std::string name;        // of the task or graph
-  std::uint64_t seed = 0;  // of a graph that was drawn: the same seed in another reset draws it again
+  std::string name;          // of the task or graph
+  std::uint64_t seed = 0;    // of a graph that was drawn: the same seed in another reset draws it again
+  std::string warning = {};  // of a graph whose plans mean little; most have none
 };
 
 class EpisodeMaker {

@@ -18,13 +18,15 @@ struct Session {
         slot(std::move(taken)),
         episode(std::move(made.episode)),
         name(std::move(made.name)),
-        seed(made.seed) {}
+        seed(made.seed),
+        warning(std::move(made.warning)) {}
 
   std::string id;
   Slot slot;
   std::unique_ptr<LiveEpisode> episode;
   std::string name;
   std::uint64_t seed;
+  std::string warning;  // of its graph, for those who begin an episode of it
   // By which the reading of each command is counted and answered.
   StepReply last = {};
 };

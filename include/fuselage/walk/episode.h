@@ -115,6 +115,7 @@ class Episode {
   double total_latency() const { return total_latency_; }
   int kernel_launches() const { return launches_; }
   int reloads() const { return reloads_; }
+  int overflows() const { return overflows_; }  // groups that closed with more than fast memory holds
   const StepError& error() const { return error_; }
   std::span<const NodeId> dropped() const {
     return dropped_;
@@ -159,6 +160,7 @@ class Episode {
   double total_latency_ = 0;
   int launches_ = 0;
   int reloads_ = 0;
+  int overflows_ = 0;
   bool done_ = false;
   StepError error_;
   std::vector<NodeId> clean_;  // scratch: the sanitised retain list of this step
