@@ -148,7 +148,8 @@ GridSolution solve_grid(const grid::Instance& instance, const GridSolveOptions& 
   solution.greedy_latency = greedy.cost;
   const Incumbent& start = greedy.cost < naive.cost ? greedy : naive;
   GridSolveOptions rest = options;
-  rest.budget.wall_seconds -= clock.seconds();
+  rest.budget.wall_seconds = deadline.seconds_left();
+  check_set_up_memory(options.budget, "the problem");
   Outcome outcome;
   if (options.engine == Engine::greedy || options.engine == Engine::naive) {
     const Incumbent& plan = options.engine == Engine::greedy ? greedy : naive;

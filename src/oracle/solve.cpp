@@ -260,6 +260,7 @@ void find(Solution& solution, const Workload& workload, const walk::RunTable& ru
     tight.emplace(workload.graph, workload.hardware, runs, space);
     tell(*tight);
   }
+  check_set_up_memory(options.budget, workload.name);
   rest.budget.wall_seconds = deadline.seconds_left();
   const walk::WalkProblem& searched = tight ? *tight : problem;
   settle(solution, searched, find_plan(searched, runs, workload, rest, start));

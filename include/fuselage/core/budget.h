@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstdint>
 #include <limits>
+#include <string_view>
 
 namespace fuselage {
 
@@ -73,6 +74,8 @@ class Deadline {
 
 // Resident memory of this process; 0 if the system doesn't tell.
 std::uint64_t resident_bytes();
+// Throws Error if the process has outgrown process_bytes before the search of `what` has begun; says the need.
+void check_set_up_memory(const Budget& budget, std::string_view what);
 
 class Meter {
  public:
