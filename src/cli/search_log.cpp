@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "escapes.h"
 #include "fuselage/search/outcome.h"
 #include "units.h"
 
@@ -44,7 +45,7 @@ void SearchLog::hear(const search::Event& event) {
   if (visible_) {
     held_ += line_of(event);
     shows_ = shows_ || event.seconds >= quick_seconds;
-    if (shows_) fmt::print(stderr, "\r\x1b[K{}", std::exchange(held_, {}));
+    if (shows_) fmt::print(stderr, "{}{}", restart_line(), std::exchange(held_, {}));
   }
   if (records_) {
     const nlohmann::ordered_json line = {
