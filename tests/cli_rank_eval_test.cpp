@@ -98,6 +98,32 @@ TEST_F(RankEval, TakesWhatSpreadsheetsWrite) {
   EXPECT_EQ(all.at("rankers")[0].at("figures").at("pairwise").at("value"), 1);
 }
 
+// Whatever is taken, no figure is infinite or none.
+TEST_F(RankEval, FiguresAreFinite) {
+  const auto figures = [&](const std::string& rows) {
+    write("scores.csv", "group,weight,cost,one,two\n" + rows);
+    const json all = run_json("rank-eval scores.csv --resamples 50");
+    for (const json& ranker : all.at("rankers"))
+      for (const char* set : {"figures", "difference_to_first"})
+        for (const json& figure : ranker.at(set).is_null() ? json::object() : ranker.at(set))
+          for (const json& value : figure) EXPECT_TRUE(value.is_number()) << ranker;
+    const Finished table = run("rank-eval scores.csv --resamples 50");
+    EXPECT_EQ(table.exit_code, 0);
+    EXPECT_THAT(table.out, testing::Not(testing::ContainsRegex("[^a-z](inf|nan)")));
+  };
+  figures(
+      "a,1e-120,1e120,1e308,5e-324\na,1e-120,1e-120,-1e308,0\n"
+      "b,1e120,1e120,5e-324,1\nb,1e120,1e-120,0,1\nc,1e120,1e120,0,2\nc,1e120,5e119,1,1\n");
+  figures("a,1e120,1e120,1,1\na,1e120,1e-120,2,0\n");
+  EXPECT_THAT(refusal("group,cost,score\na,1e308,1\na,1e307,2\na,5e-324,0\n"),
+              HasSubstr("bad.csv: line 2, column 2 (\"cost\"): \"1e308\" is wrong; expected a number from "
+                        "1e-120 to 1e+120"));
+  EXPECT_THAT(refusal("group,cost,weight,score\na,1,1e121,1\na,2,1e121,1\n"),
+              HasSubstr("line 2, column 3 (\"weight\"): \"1e121\" is wrong; expected a number from"));
+  EXPECT_THAT(refusal("group,cost,score\ncaf\xe9,1,1\n"),
+              HasSubstr("bad.csv: line 2, column 4: the byte 0xE9"));
+}
+
 TEST_F(RankEval, RefusesBadFiles) {
   EXPECT_EQ(refusal(""),
             "fuselage: error: bad.csv: is empty; expected a first line such as group,cost,score\n");

@@ -23,6 +23,13 @@ TEST(Csv, WhatIsWrittenReadsBack) {
   EXPECT_EQ(csv_line(std::vector<std::string>{"", ""}), ",\n");
 }
 
+TEST(Csv, RefusesLatin1WithTheLine) {
+  EXPECT_EQ(error_of([] { CsvTable("name,x\ncaf\xc3\xa9,1\ncaf\xe9,2\n", "t.csv", "name,x"); }),
+            "t.csv: line 3, column 4: the byte 0xE9 is not UTF-8; expected text in UTF-8");
+  EXPECT_EQ(error_of([] { CsvTable("\xff", "t.csv", "name,x"); }),
+            "t.csv: line 1, column 1: the byte 0xFF is not UTF-8; expected text in UTF-8");
+}
+
 TEST(Csv, RefusesWithThePlace) {
   const auto error = [](const std::string& text) {
     return error_of([&] { CsvTable(text, "t.csv", "a,b"); });

@@ -204,37 +204,29 @@ int run_audit(const AuditCommand& command) {
 }
 
 void add_options(CLI::App& command, AuditCommand& options) {
-  command
-      .add_option("TARGET", options.targets, "a task, 'all' of a family, a file of graphs or a grid problem")
-      ->option_text("...");
+  add_arguments(command, "TARGET", "a task, 'all' of a family, a file of graphs or a grid problem",
+                options.targets);
   const auto add_rules = [&options](const std::string& text) {
     options.rules.push_back(parse_any_rules("--rules", text));
   };
-  name_value(
-      command.add_option_function<std::vector<std::string>>(
-          "--rules", [add_rules](const auto& texts) { std::for_each(texts.begin(), texts.end(), add_rules); },
-          "seed (default) or seed-honest of walk graphs, fusionops (default) or\n"
-          "fusionops-honest of grid problems; may be given again"),
-      "RULES")
-      ->allow_extra_args(false);
+  add_forms(command,
+            {"--rules", "RULES",
+             "seed (default) or seed-honest of walk graphs, fusionops (default) or\n"
+             "fusionops-honest of grid problems; may be given again"},
+            add_rules);
   const auto set_family = [&options](const std::string& text) {
-    const auto at = std::find(family_names.begin(), family_names.end(), text);
-    if (at == family_names.end())
-      fail("--family: {} is unknown; expected one of {}", quote(text), join_names(family_names));
-    options.family = static_cast<Family>(at - family_names.begin());
+    options.family = static_cast<Family>(read_choice("--family", text, family_names));
   };
-  name_value(
-      command.add_option_function<std::string>("--family", set_family, "walk or grid; 'all' is of which"),
-      "FAMILY");
-  add_count(command, {"--seed", "N", "of the searches; default: 0"}, {}, options.seed);
-  add_count(command, {"--steps", "N", "of the game, for each search; default: 400000"}, {.min = 1},
-            options.steps);
+  add_form(command, {"--family", "FAMILY", "walk or grid; 'all' is of which"}, set_family);
+  add_integer(command, {"--seed", "N", "of the searches; default: 0"}, {}, options.seed);
+  add_integer(command, {"--steps", "N", "of the game, for each search; default: 400000"}, {.min = 1},
+              options.steps);
   add_number(command, {"--time", "SECONDS", "of the whole audit: end it with what is found by then"},
              {.min = 1e-6, .max = 1e9}, options.time);
-  add_count(command, {"--entries", "N", "of a list in one action, at most; default: 100"},
-            {.min = 1, .max = 1'000'000}, options.entries);
-  name_value(command.add_option("--out", options.out, "write the report to a file"), "FILE");
-  name_value(command.add_option("--examples", options.examples, "write each example to a file there"), "DIR");
+  add_integer(command, {"--entries", "N", "of a list in one action, at most; default: 100"},
+              {.min = 1, .max = 1'000'000}, options.entries);
+  add_text(command, {"--out", "FILE", "write the report to a file"}, options.out);
+  add_text(command, {"--examples", "DIR", "write each example to a file there"}, options.examples);
   command.add_flag("--json", options.json, "one JSON document with all actions");
 }
 

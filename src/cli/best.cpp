@@ -11,6 +11,7 @@
 #include "fuselage/core/json.h"
 #include "fuselage/oracle/overflow.h"
 #include "fuselage/oracle/store.h"
+#include "options.h"
 #include "report_cells.h"
 #include "store_option.h"
 #include "terminal.h"
@@ -245,19 +246,16 @@ void add_best(CLI::App& app, int& exit_code) {
   };
   add_json_flag(add({"list", "All records in one table", list_footer, list}), *options);
   CLI::App& show_command = add({"show", "One record and its plan, kernel by kernel", show_footer, show});
-  show_command.add_option("NAME", options->wanted, "the name of a graph, or the first digits of a key")
-      ->required()
-      ->option_text(" ");
+  add_argument(show_command, "NAME", "the name of a graph, or the first digits of a key", options->wanted)
+      ->required();
   add_json_flag(show_command, *options);
-  add({"export", "All records as JSON Lines", export_footer, export_records})
-      .add_option("FILE", options->out, "written in one piece; '-' for stdout")
-      ->required()
-      ->option_text(" ");
+  add_argument(add({"export", "All records as JSON Lines", export_footer, export_records}), "FILE",
+               "written in one piece; '-' for stdout", options->out)
+      ->required();
   CLI::App& import_command = add({"import", "Improve the store by an export", import_footer, import_records});
-  import_command
-      .add_option("FILE", options->files, "JSON Lines as 'fuselage best export' writes them; '-' for stdin")
-      ->required()
-      ->option_text("...");
+  add_arguments(import_command, "FILE", "JSON Lines as 'fuselage best export' writes them; '-' for stdin",
+                options->files)
+      ->required();
   add_json_flag(import_command, *options);
 }
 

@@ -12,6 +12,7 @@
 #include "fuselage/oracle/overflow.h"
 #include "fuselage/walk/plan_json.h"
 #include "grid_judge.h"
+#include "options.h"
 #include "plan_family.h"
 #include "report_cells.h"
 #include "terminal.h"
@@ -152,10 +153,9 @@ void add_check(CLI::App& app, int& exit_code) {
   CLI::App& command = *app.add_subcommand("check", "Price plans anew from the rules alone, and compare");
   command.footer(footer);
   auto options = std::make_shared<CheckCommand>();
-  command
-      .add_option("PLAN", options->files, "plan files, as 'fuselage search --out' writes them; '-' for stdin")
-      ->required()
-      ->option_text("...");
+  add_arguments(command, "PLAN", "plan files, as 'fuselage search --out' writes them; '-' for stdin",
+                options->files)
+      ->required();
   add_grid_plan_options(command, options->grid);
   command.add_flag("--json", options->json, "one JSON document instead of a line a plan");
   command.callback([options, &exit_code] { exit_code = check(*options); });

@@ -15,6 +15,7 @@
 #include "fuselage/walk/generator.h"
 #include "interrupt.h"
 #include "options.h"
+#include "range_option.h"
 #include "targets.h"
 #include "terminal.h"
 
@@ -137,18 +138,20 @@ std::vector<FactKind> parse_facts(const std::string& text) {
 
 // "0.2:0.8", or one level.
 void parse_curriculum(const std::string& text, CounterfactualsCommand& command) {
-  const std::size_t colon = std::min(text.find(':'), text.size());
-  command.low = parse_number("--curriculum", text.substr(0, colon), 0, 1);
-  command.high =
-      colon == text.size() ? command.low : parse_number("--curriculum", text.substr(colon + 1), 0, 1);
-  if (command.low > command.high)
-    fail("--curriculum: {} is no range; expected LOW:HIGH with LOW <= HIGH", quote(text));
+  constexpr NumberRange levels{.min = 0, .max = 1};
+  if (text.find(':') == std::string::npos) {
+    command.low = command.high = read_number("--curriculum", text, levels);
+  } else {
+    const NumberRange range = read_number_range("--curriculum", text, levels);
+    command.low = range.min;
+    command.high = range.max;
+  }
   command.has_curriculum = true;
 }
 
 std::optional<double> parse_same(const std::string& text) {
   if (text == "found") return std::nullopt;
-  return parse_number("--same", text, 0, 1);
+  return read_number("--same", text, {.min = 0, .max = 1});
 }
 
 void check(const CounterfactualsCommand& command) {
@@ -250,37 +253,32 @@ int make_counterfactuals(const CounterfactualsCommand& command) {
   return exit_ok;
 }
 
-void add_options(CLI::App& command, const std::shared_ptr<CounterfactualsCommand>& options) {
-  add_target_options(command, options->targets);
+void add_options(CLI::App& command, CounterfactualsCommand& options) {
+  add_target_options(command, options.targets);
   command.get_option("TARGET")->required(false);
-  add_count(command, {"--graphs", "N", "graphs to draw, default 100"}, {.min = 1, .max = most_graphs},
-            options->graphs);
-  name_value(command.add_option_function<std::string>(
-                 "--curriculum", [options](const std::string& text) { parse_curriculum(text, *options); },
-                 "how hard they are, from 0 to 1, default 0.2:0.8"),
-             "LOW:HIGH");
-  add_count(command, {"--seed", "N", "default 0"}, {.min = 0}, options->seed);
-  name_value(command.add_option_function<std::string>(
-                 "--facts", [options](const std::string& text) { options->mix.facts = parse_facts(text); },
-                 "kinds of facts, default uses,capacity,depth,edge"),
-             "KINDS");
-  add_count(command, {"--per-graph", "K", "pairs of a graph, default 8"}, {.min = 1, .max = 10'000},
-            options->per_graph);
-  name_value(command.add_option_function<std::string>(
-                 "--same", [options](const std::string& text) { options->mix.same = parse_same(text); },
-                 "share of pairs with one optimal set, default 0.5; or 'found': as they come"),
-             "SHARE");
-  command.add_flag("--clean", options->search.clean, "only pairs with one greedy_baseline");
+  add_integer(command, {"--graphs", "N", "graphs to draw, default 100"}, {.min = 1, .max = most_graphs},
+              options.graphs);
+  add_form(command, {"--curriculum", "LOW:HIGH", "how hard they are, from 0 to 1, default 0.2:0.8"},
+           [&options](const std::string& text) { parse_curriculum(text, options); });
+  add_integer(command, {"--seed", "N", "default 0"}, {.min = 0}, options.seed);
+  add_form(command, {"--facts", "KINDS", "kinds of facts, default uses,capacity,depth,edge"},
+           [&options](const std::string& text) { options.mix.facts = parse_facts(text); });
+  add_integer(command, {"--per-graph", "K", "pairs of a graph, default 8"}, {.min = 1, .max = 10'000},
+              options.per_graph);
+  add_form(command,
+           {"--same", "SHARE", "share of pairs with one optimal set, default 0.5; or 'found': as they come"},
+           [&options](const std::string& text) { options.mix.same = parse_same(text); });
+  command.add_flag("--clean", options.search.clean, "only pairs with one greedy_baseline");
   add_choice(command, {"--rules", "RULES", "seed, or seed-honest (default)"}, walk::rules_names,
-             options->search.rules);
-  add_count(command, {"--tries", "N", "of a kind and graph, at most, default 300"},
-            {.min = 1, .max = 1'000'000}, options->tries);
-  add_count(command, {"--steps", "N", "kernels priced for one value, at most, default 1,000,000"}, {.min = 1},
-            options->steps);
+             options.search.rules);
+  add_integer(command, {"--tries", "N", "of a kind and graph, at most, default 300"},
+              {.min = 1, .max = 1'000'000}, options.tries);
+  add_integer(command, {"--steps", "N", "kernels priced for one value, at most, default 1,000,000"},
+              {.min = 1}, options.steps);
   add_number(command, {"--time", "SECONDS", "of the whole command: write what is there by then"},
-             {.min = 1e-6, .max = 1e9}, options->time);
-  name_value(command.add_option("--out", options->out, "the file to write, instead of stdout"), "FILE");
-  command.add_flag("--json", options->json, "say what was written as JSON");
+             {.min = 1e-6, .max = 1e9}, options.time);
+  add_text(command, {"--out", "FILE", "the file to write, instead of stdout"}, options.out);
+  command.add_flag("--json", options.json, "say what was written as JSON");
 }
 
 }  // namespace
@@ -290,7 +288,7 @@ void add_counterfactuals(CLI::App& app, int& exit_code) {
       *app.add_subcommand("counterfactuals", "Make pairs of observations that differ in one fact");
   command.footer(footer);
   auto options = std::make_shared<CounterfactualsCommand>();
-  add_options(command, options);
+  add_options(command, *options);
   command.callback([options, &exit_code] {
     if (options->per_graph) options->mix.per_graph = static_cast<int>(*options->per_graph);
     if (options->tries) options->mix.tries = static_cast<int>(*options->tries);

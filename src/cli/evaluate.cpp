@@ -7,6 +7,7 @@
 #include "fuselage/core/files.h"
 #include "grid_judge.h"
 #include "grid_kernels.h"
+#include "options.h"
 #include "report_cells.h"
 #include "terminal.h"
 
@@ -79,14 +80,11 @@ void add_evaluate(CLI::App& app, int& exit_code) {
       *app.add_subcommand("evaluate", "Judge a solution of the tile-grid family, kernel by kernel");
   command.footer(footer);
   auto options = std::make_shared<EvaluateCommand>();
-  command
-      .add_option("PROBLEM", options->problem,
-                  "a problem in the contest's JSON, '-' for stdin, or a task of fusionops")
-      ->required()
-      ->option_text(" ");
-  command.add_option("SOLUTION", options->solution, "a solution in the contest's JSON; '-' for stdin")
-      ->required()
-      ->option_text(" ");
+  add_argument(command, "PROBLEM", "a problem in the contest's JSON, '-' for stdin, or a task of fusionops",
+               options->problem)
+      ->required();
+  add_argument(command, "SOLUTION", "a solution in the contest's JSON; '-' for stdin", options->solution)
+      ->required();
   add_grid_judge_options(command, options->judge);
   command.add_flag("--json", options->json, "one JSON document instead of the table");
   command.callback([options, &exit_code] { exit_code = evaluate(*options); });

@@ -11,6 +11,7 @@
 #include "fuselage/walk/plan_json.h"
 #include "grid_judge.h"
 #include "grid_kernels.h"
+#include "options.h"
 #include "plan_family.h"
 #include "report_cells.h"
 #include "terminal.h"
@@ -127,10 +128,9 @@ void add_explain(CLI::App& app, int& exit_code) {
   CLI::App& command = *app.add_subcommand("explain", "Show where the cycles of a plan go, kernel by kernel");
   command.footer(footer);
   auto options = std::make_shared<ExplainCommand>();
-  command
-      .add_option("PLAN", options->file, "a plan file, as 'fuselage search --out' writes it; '-' for stdin")
-      ->required()
-      ->option_text(" ");
+  add_argument(command, "PLAN", "a plan file, as 'fuselage search --out' writes it; '-' for stdin",
+               options->file)
+      ->required();
   add_grid_plan_options(command, options->grid);
   command.add_flag("--json", options->json, "one JSON document instead of the table");
   command.callback([options, &exit_code] { exit_code = explain(*options); });

@@ -111,16 +111,15 @@ void add_export(CLI::App& app, int& exit_code) {
       *app.add_subcommand("export", "Write a plan for other tools: Perfetto, graphviz, tables");
   command.footer(footer);
   auto options = std::make_shared<ExportCommand>();
-  command
-      .add_option("PLAN", options->file, "a plan file, as 'fuselage search --out' writes it; '-' for stdin")
-      ->required()
-      ->option_text(" ");
+  add_argument(command, "PLAN", "a plan file, as 'fuselage search --out' writes it; '-' for stdin",
+               options->file)
+      ->required();
   add_choice(command, {"--format", "FORMAT", "chrome-trace, dot, svg, csv or json"}, format_names,
              options->format)
       ->required();
   add_choice(command, {"--drawing", "WHAT", "of svg: graph (default), timeline, memory or roofline"},
              drawing_names, options->drawing);
-  name_value(command.add_option("--out", options->out, "the file; '-', the default, for stdout"), "FILE");
+  add_text(command, {"--out", "FILE", "the file; '-', the default, for stdout"}, options->out);
   add_grid_plan_options(command, options->grid);
   command.callback([options, &command, &exit_code] { exit_code = export_plan(*options, command); });
 }

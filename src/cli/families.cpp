@@ -135,15 +135,12 @@ std::optional<std::string_view> FamilyOptions::mlsys_flag() const {
 void add_family_option(CLI::App& app, FamilyOptions& options) {
   options.app = &app;
   const auto set = [&options](const std::string& text) {
-    const auto at = std::find(family_names.begin(), family_names.end(), text);
-    if (at == family_names.end())
-      fail("--family: {} is unknown; expected one of {}", quote(text), join_names(family_names));
-    options.family = static_cast<Family>(at - family_names.begin());
+    options.family = static_cast<Family>(read_choice("--family", text, family_names));
   };
-  name_value(app.add_option_function<std::string>(
-                 "--family", set,
-                 "walk or grid: whose tasks 'all' stands for (default: walk); files say it\nthemselves"),
-             "FAMILY");
+  add_form(app,
+           {"--family", "FAMILY",
+            "walk or grid: whose tasks 'all' stands for (default: walk); files say it\nthemselves"},
+           set);
 }
 
 void add_family_options(CLI::App& app, FamilyOptions& options) {

@@ -60,8 +60,8 @@ class Source {
     if (command_.level)
       stream_.emplace(command_.seed);
     else if (command_.count.value_or(1) > 1)
-      first_seed_ = parse_count("--seed", command_.seed,
-                                {.min = 0, .max = std::numeric_limits<std::int64_t>::max() - max_count});
+      first_seed_ = read_integer("--seed", command_.seed,
+                                 {.min = 0, .max = std::numeric_limits<std::int64_t>::max() - max_count});
   }
 
   Workload next() {
@@ -127,14 +127,10 @@ int generate(const GenerateCommand& command) {
 }
 
 void add_graph_options(CLI::App& app, GenerateCommand& command) {
-  const auto set_level = [&command](const std::string& text) {
-    command.level = parse_number("--curriculum", text, 0, 1);
-  };
   CLI::Option* level =
-      name_value(app.add_option_function<std::string>("--curriculum", set_level,
-                                                      "draw training graphs of this difficulty, 0 to 1"),
-                 "LEVEL");
-  add_count(
+      add_number(app, {"--curriculum", "LEVEL", "draw training graphs of this difficulty, 0 to 1"},
+                 {.min = 0, .max = 1}, command.level);
+  add_integer(
       app,
       {"--ops", "N", "nodes, default 16; some topologies may stop one earlier\n(grid: default 100, exactly)"},
       {.min = 1, .max = walk::max_generated_ops}, command.ops)
@@ -149,9 +145,7 @@ void add_graph_options(CLI::App& app, GenerateCommand& command) {
   const auto set = [&command](const std::string& text) {
     command.shape = parse_sides("--shape", text, max_side);
   };
-  name_value(app.add_option_function<std::string>("--shape", set,
-                                                  "of every tensor, default 256x256 (grid: from the seed)"),
-             "HxW")
+  add_form(app, {"--shape", "HxW", "of every tensor, default 256x256 (grid: from the seed)"}, set)
       ->excludes(level);
 }
 
@@ -165,11 +159,13 @@ void add_generate(CLI::App& app, int& exit_code) {
   add_choice(command, {"--family", "FAMILY", "walk (default) or grid"}, family_names, options->family);
   add_graph_options(command, *options);
   add_grid_generate_options(command, options->grid);
-  name_value(command.add_option("--seed", options->seed, "an integer, of grid problems >= 0; default 0"),
-             "N");
-  add_count(command, {"--count", "N", "graphs to draw, default 1"}, {.min = 1, .max = max_count},
-            options->count);
-  name_value(command.add_option("--out", options->out, "write to FILE instead of stdout"), "FILE");
+  add_form(command, {"--seed", "N", "an integer, of grid problems >= 0; default 0"},
+           [options = options.get()](const std::string& text) {
+             options->seed = read_integer_digits("--seed", text);
+           });
+  add_integer(command, {"--count", "N", "graphs to draw, default 1"}, {.min = 1, .max = max_count},
+              options->count);
+  add_text(command, {"--out", "FILE", "write to FILE instead of stdout"}, options->out);
   command.add_flag("--jsonl", options->json_lines, "JSON Lines for a single graph too");
   command.callback([options, &exit_code] { exit_code = generate(*options); });
 }

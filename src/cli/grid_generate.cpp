@@ -11,11 +11,11 @@ namespace fuselage::cli {
 
 Sides parse_sides(std::string_view option, std::string_view text, std::int64_t max) {
   const std::size_t cross = text.find('x');
-  if (cross == std::string_view::npos)
+  if (cross == std::string_view::npos || cross == 0 || cross + 1 == text.size())
     fail("{}: {} is no shape; expected HEIGHTxWIDTH, for example 256x256", option, quote(text));
-  const CountRange range{.min = 1, .max = max};
-  return {.height = parse_count(option, text.substr(0, cross), range),
-          .width = parse_count(option, text.substr(cross + 1), range)};
+  const IntegerRange range{.min = 1, .max = max};
+  return {.height = read_integer(option, text.substr(0, cross), range),
+          .width = read_integer(option, text.substr(cross + 1), range)};
 }
 
 void add_grid_generate_options(CLI::App& app, GridGenerateOptions& options) {
@@ -27,19 +27,13 @@ void add_grid_generate_options(CLI::App& app, GridGenerateOptions& options) {
     problem.native_height = native.height;
     problem.native_width = native.width;
   };
-  name_value(app.add_option_function<std::string>("--native", set_native,
-                                                  "grid: native granularity, default 128x128"),
-             "HxW");
-  add_count(app, {"--capacity", "N", "grid: of fast memory, elements; default from the seed"},
-            {.min = grid::least_generated_capacity, .max = grid::Instance::max_total_elements},
-            options.capacity);
-  const auto set_bandwidth = [&problem](const std::string& text) {
-    problem.bandwidth =
-        parse_number("--bandwidth", text, grid::Instance::min_bandwidth, 1 / grid::Instance::min_bandwidth);
-  };
-  name_value(app.add_option_function<std::string>("--bandwidth", set_bandwidth,
-                                                  "grid: elements per time unit; default from the seed"),
-             "X");
+  add_form(app, {"--native", "HxW", "grid: native granularity, default 128x128"}, set_native);
+  add_integer(app, {"--capacity", "N", "grid: of fast memory, elements; default from the seed"},
+              {.min = grid::least_generated_capacity, .max = grid::Instance::max_total_elements},
+              options.capacity);
+  add_number(app, {"--bandwidth", "X", "grid: elements per time unit; default from the seed"},
+             {.min = grid::Instance::min_bandwidth, .max = 1 / grid::Instance::min_bandwidth},
+             problem.bandwidth);
 }
 
 void refuse_walk_generate_options(const CLI::App& app, std::int64_t count) {
@@ -62,7 +56,7 @@ void refuse_grid_generate_options(const CLI::App& app) {
 std::string generate_grid(const GridGenerateOptions& options, std::string_view seed) {
   grid::GeneratorOptions problem = options.problem;
   problem.capacity = options.capacity;
-  problem.seed = static_cast<std::uint64_t>(parse_count("--seed", seed, {}));
+  problem.seed = static_cast<std::uint64_t>(read_integer("--seed", seed, {}));
   return grid::problem_to_json(grid::generate(problem));
 }
 

@@ -43,10 +43,10 @@ void add_grid_judge_options(CLI::App& app, GridJudgeOptions& options) {
     if (!options.rules)
       fail("--rules: {} is unknown; expected one of {}", quote(text), join_names(grid::rule_set_names));
   };
-  name_value(app.add_option_function<std::string>(
-                 "--rules", set_rules,
-                 "fusionops, fusionops-honest (default of tasks), or mlsys (default of files)"),
-             "RULES");
+  add_form(
+      app,
+      {"--rules", "RULES", "fusionops, fusionops-honest (default of tasks), or mlsys (default of files)"},
+      set_rules);
   add_choice(
       app,
       {"--compute", "WHAT", "a matmul's k-step costs base * k / K (k, default) or / native width (native-k)"},

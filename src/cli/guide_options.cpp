@@ -13,42 +13,38 @@ constexpr std::int64_t furthest = 3;  // lookahead: each kernel more costs `keep
 }  // namespace
 
 void add_guide_options(CLI::App& app, GuideOptions& options) {
-  name_value(app.add_option_function<std::string>(
-                 "--guide",
-                 [&options](const std::string& text) {
-                   if (text.empty()) fail("--guide: is empty; expected the directory of a bundle");
-                   options.bundle = text;
-                 },
-                 "a bundle of learned models, such as models/default: it chooses the\n"
-                 "kernels that auto, beam and mcts price; what is proven never rests on it"),
-             "DIR");
-  add_count(app,
-            {"--keep", "N",
-             "guide: kernels of a state that are priced, at most; default 4,\n"
-             "of grid problems 8, where auto goes on with more"},
-            {.min = 1, .max = 1'000'000}, options.keep);
-  name_value(
-      app.add_option_function<std::string>(
-          "--margin",
-          [&options](const std::string& text) { options.margin = parse_number("--margin", text, 0, 1e6); },
-          "guide: and none whose score is so much below the best; default 2,\n"
-          "of grid problems 4"),
-      "SCORE");
-  name_value(app.add_option_function<std::string>(
-                 "--rank-by",
-                 [&options](const std::string& text) {
-                   if (text != "bound" && text != "model")
-                     fail("--rank-by: {} is unknown; expected bound or model", quote(text));
-                   options.rank_by = text;
-                 },
-                 "guide of walk graphs: states of a layer by the proven bound (default) or by\n"
-                 "what the model says the rest will cost"),
-             "WHAT");
-  add_count(app,
-            {"--lookahead", "N",
-             "guide of walk graphs: kernels that the model rolls on in its head;\n"
-             "takes --rank-by model; default 0"},
-            {.min = 0, .max = furthest}, options.lookahead);
+  add_text(app,
+           {"--guide", "DIR",
+            "a bundle of learned models, such as models/default: it chooses the\n"
+            "kernels that auto, beam and mcts price; what is proven never rests on it"},
+           [&options](const std::string& text) {
+             if (text.empty()) fail("--guide: is empty; expected the directory of a bundle");
+             options.bundle = text;
+           });
+  add_integer(app,
+              {"--keep", "N",
+               "guide: kernels of a state that are priced, at most; default 4,\n"
+               "of grid problems 8, where auto goes on with more"},
+              {.min = 1, .max = 1'000'000}, options.keep);
+  add_number(app,
+             {"--margin", "SCORE",
+              "guide: and none whose score is so much below the best; default 2,\n"
+              "of grid problems 4"},
+             {.min = 0, .max = 1e6}, options.margin);
+  add_form(app,
+           {"--rank-by", "WHAT",
+            "guide of walk graphs: states of a layer by the proven bound (default) or by\n"
+            "what the model says the rest will cost"},
+           [&options](const std::string& text) {
+             if (text != "bound" && text != "model")
+               fail("--rank-by: {} is unknown; expected bound or model", quote(text));
+             options.rank_by = text;
+           });
+  add_integer(app,
+              {"--lookahead", "N",
+               "guide of walk graphs: kernels that the model rolls on in its head;\n"
+               "takes --rank-by model; default 0"},
+              {.min = 0, .max = furthest}, options.lookahead);
 }
 
 std::shared_ptr<const oracle::Bundle> read_guide(const GuideOptions& options) {

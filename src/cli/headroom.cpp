@@ -185,24 +185,20 @@ void add_options(CLI::App& command, HeadroomCommand& options) {
   const auto add_rules = [&options](const std::string& text) {
     options.family.rules.push_back(parse_any_rules("--rules", text));
   };
-  name_value(
-      command.add_option_function<std::vector<std::string>>(
-          "--rules", [add_rules](const auto& texts) { std::for_each(texts.begin(), texts.end(), add_rules); },
-          "seed, seed-honest or physical; of grid problems mlsys, fusionops or\n"
-          "fusionops-honest; may be given again; default: all three of walk graphs,\n"
-          "fusionops-honest of grid tasks, mlsys of grid files"),
-      "RULES")
-      ->allow_extra_args(false);
+  add_forms(command,
+            {"--rules", "RULES",
+             "seed, seed-honest or physical; of grid problems mlsys, fusionops or\n"
+             "fusionops-honest; may be given again; default: all three of walk graphs,\n"
+             "fusionops-honest of grid tasks, mlsys of grid files"},
+            add_rules);
   add_family_options(command, options.family);
-  add_count(command, {"--steps", "N", "of each search: stop proving after so many steps"}, {.min = 1},
-            options.steps);
-  const auto set_time = [&options](const std::string& text) {
-    options.time = parse_number("--time", text, 1e-6, 1e9);
-  };
-  name_value(command.add_option_function<std::string>(
-                 "--time", set_time,
-                 "of all searches together: stop proving after so many seconds; default: 2 for each search"),
-             "SECONDS");
+  add_integer(command, {"--steps", "N", "of each search: stop proving after so many steps"}, {.min = 1},
+              options.steps);
+  add_number(command,
+             {"--time", "SECONDS",
+              "of all searches together: stop proving after so many seconds; default: 2\n"
+              "for each search"},
+             {.min = 1e-6, .max = 1e9}, options.time);
   command.add_flag("--claims", options.claims, "check the claims about the five tasks instead");
   command.add_flag("--json", options.json, "one JSON document instead of the tables");
 }

@@ -130,19 +130,19 @@ void add_leaderboard(CLI::App& app, int& exit_code) {
       "leaderboard", "Set policies beside each other, the published models and the optimum");
   command.footer(footer);
   auto options = std::make_shared<LeaderboardCommand>();
-  command.add_option("TRANSCRIPT", options->transcripts, "JSON Lines; '-' for stdin; none: the five tasks")
-      ->option_text(" ");
+  add_arguments(command, "TRANSCRIPT", "JSON Lines; '-' for stdin; none: the five tasks",
+                options->transcripts);
   const auto set_rules = [options = options.get()](const std::string& text) {
     options->rules = walk::parse_rules(text);
     if (!options->rules) fail("--rules: {} is unknown; expected seed or seed-honest", quote(text));
   };
-  name_value(
-      command.add_option_function<std::string>("--rules", set_rules,
-                                               "seed, or seed-honest (default), of lines that don't say;\n"
-                                               "without TRANSCRIPT both, unless one is given"),
-      "RULES");
-  add_count(command, {"--steps", "N", "kernels priced for one optimum, at most; default: 2,000,000"},
-            {.min = 1}, options->steps);
+  add_form(command,
+           {"--rules", "RULES",
+            "seed, or seed-honest (default), of lines that don't say;\n"
+            "without TRANSCRIPT both, unless one is given"},
+           set_rules);
+  add_integer(command, {"--steps", "N", "kernels priced for one optimum, at most; default: 2,000,000"},
+              {.min = 1}, options->steps);
   command.add_flag("--json", options->json, "one JSON document, with the habits of every policy");
   command.callback([options, &exit_code] { exit_code = leaderboard(*options); });
 }

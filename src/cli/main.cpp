@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "cli.h"
+#include "commands.h"
 #include "fuselage/core/error.h"
 #include "fuselage/core/json.h"
 #include "interrupt.h"
@@ -12,14 +13,6 @@
 
 namespace fuselage::cli {
 namespace {
-
-constexpr const char* footer = R"(Start here:
-  fuselage search all --out plans     the best schedule of the five fixed tasks, proven
-  fuselage explain plans/task4_mixed.json
-  fuselage search --help
-
-Exit code: 0 all is well, 1 the answer is no, 2 bad usage or input, 3 a bug; 130 or 143 for a command
-that Ctrl-C or SIGTERM ended while it read its input.)";
 
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> row(b.size() + 1);
@@ -76,46 +69,12 @@ std::string usage_message(const CLI::App& app, const CLI::ParseError& error) {
   return fmt::format("{}\nSee '{} --help'.", message, called);
 }
 
-void add_commands(CLI::App& app, int& exit_code) {
-  app.name("fuselage");
-  app.get_formatter()->label("Positionals", "Arguments");
-  app.get_formatter()->label("SUBCOMMAND", "COMMAND");
-  app.set_help_flag("-h,--help", "print this help and exit");
-  app.footer(footer);
-  app.require_subcommand(0, 1);
-  app.set_version_flag("--version", "fuselage " FUSELAGE_VERSION, "print the version and exit");
-  add_search(app, exit_code);
-  add_explain(app, exit_code);
-  add_check(app, exit_code);
-  add_evaluate(app, exit_code);
-  add_generate(app, exit_code);
-  add_tasks(app, exit_code);
-  add_play(app, exit_code);
-  add_replay(app, exit_code);
-  add_best(app, exit_code);
-  add_headroom(app, exit_code);
-  add_trajectories(app, exit_code);
-  add_rank_eval(app, exit_code);
-  add_train(app, exit_code);
-  add_tune(app, exit_code);
-  add_model(app, exit_code);
-  add_regret(app, exit_code);
-  add_leaderboard(app, exit_code);
-  add_oracle(app, exit_code);
-  add_serve(app, exit_code);
-  add_audit(app, exit_code);
-  add_counterfactuals(app, exit_code);
-  add_report(app, exit_code);
-  add_export(app, exit_code);
-  add_plot(app, exit_code);
-  for (CLI::App* command : app.get_subcommands(nullptr)) command->group("Commands");
-}
-
 int run(int argc, char** argv) {
   CLI::App app(
       "Finds and proves good schedules for tensor graphs: which ops to fuse into a kernel, how to\n"
       "tile it, which tensors to keep in fast memory.");
   int exit_code = exit_ok;
+  check_arguments({argv, static_cast<std::size_t>(argc)});
   add_commands(app, exit_code);
   try {
     app.parse(argc, argv);

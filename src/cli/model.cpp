@@ -7,6 +7,7 @@
 #include "cli.h"
 #include "fuselage/core/error.h"
 #include "fuselage/oracle/bundle.h"
+#include "options.h"
 #include "report_cells.h"
 #include "table.h"
 #include "terminal.h"
@@ -116,7 +117,7 @@ void add_model(CLI::App& app, int& exit_code) {
   const auto add = [&](const std::string& name, const std::string& about, int (*run)(const ModelCommand&)) {
     CLI::App& sub = *command.add_subcommand(name, about);
     auto options = std::make_shared<ModelCommand>();
-    sub.add_option("DIR", options->bundle, "the bundle")->required()->option_text(" ");
+    add_argument(sub, "DIR", "the bundle", options->bundle)->required();
     sub.add_flag("--json", options->json, "one JSON document");
     sub.callback([options, run, &exit_code] { exit_code = run(*options); });
   };

@@ -188,8 +188,8 @@ void refuse_options(const CLI::App& parent, std::string_view command) {
 void add_merge(CLI::App& parent, int& exit_code) {
   CLI::App& command = *parent.add_subcommand("merge", "Join the parts of a data set into one");
   auto options = std::make_shared<MergeCommand>();
-  command.add_option("PART", options->parts, "directories of all the parts")->required()->option_text("...");
-  name_value(command.add_option("--out", options->out, "the directory to write"), "DIR");
+  add_arguments(command, "PART", "directories of all the parts", options->parts)->required();
+  add_text(command, {"--out", "DIR", "the directory to write"}, options->out);
   command.add_flag("--json", options->json, "say what was written as JSON");
   command.callback([&parent, options, &exit_code] {
     refuse_options(parent, "merge");
@@ -200,14 +200,14 @@ void add_merge(CLI::App& parent, int& exit_code) {
 void add_verify(CLI::App& parent, int& exit_code) {
   CLI::App& command = *parent.add_subcommand("verify", "Check hashes, and play a sample of the rows again");
   auto options = std::make_shared<VerifyCommand>();
-  command.add_option("DIR", options->directory, "the data set")->required()->option_text(" ");
-  add_count(command, {"--sample", "N", "rows to play again, default 200"}, {.min = 0, .max = 10'000'000},
-            options->sample);
-  add_count(command, {"--seed", "N", "of the sample, default 0"}, {.min = 0}, options->seed);
-  add_count(command,
-            {"--steps", "N",
-             "kernels priced, at most, of one search, default 1000000; grid: as the data set\nwas made"},
-            {.min = 1}, options->steps);
+  add_argument(command, "DIR", "the data set", options->directory)->required();
+  add_integer(command, {"--sample", "N", "rows to play again, default 200"}, {.min = 0, .max = 10'000'000},
+              options->sample);
+  add_integer(command, {"--seed", "N", "of the sample, default 0"}, {.min = 0}, options->seed);
+  add_integer(command,
+              {"--steps", "N",
+               "kernels priced, at most, of one search, default 1000000; grid: as the data set\nwas made"},
+              {.min = 1}, options->steps);
   command.add_flag("--json", options->json, "one JSON document");
   command.callback([&parent, options, &exit_code] {
     refuse_options(parent, "verify");

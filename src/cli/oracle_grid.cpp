@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::int64_t default_graphs = 100;
 constexpr const char* default_mix = "optimal:0.4,eps0.3:0.4,greedy:0.2";
-constexpr const char* default_ops = "8-32";
+constexpr IntRange default_ops{.low = 8, .high = 32};
 
 constexpr const char* default_system =
     "You schedule a graph of tensor ops on an accelerator, one kernel at a time. A kernel runs connected ops "
@@ -75,11 +75,10 @@ class Reading {
     source_.drawn = static_cast<std::size_t>(command_.graphs.value_or(others ? 0 : default_graphs));
     if (source_.drawn == 0) {
       if (!others) fail("--graphs: 0 and no other source; expected graphs, --tasks or --input");
-      if (!command_.ops.empty()) fail("--ops: no graphs are drawn; expected it with --graphs only");
+      if (command_.ops) fail("--ops: no graphs are drawn; expected it with --graphs only");
       return;
     }
-    const IntRange ops = parse_int_range("--ops", command_.ops.empty() ? default_ops : command_.ops,
-                                         {.min = 1, .max = most_oracle_ops});
+    const IntRange ops = command_.ops.value_or(default_ops);
     source_.min_ops = ops.low;
     source_.max_ops = ops.high;
     inputs_.word(fmt::format("--graphs {} --ops {}-{}", source_.drawn, ops.low, ops.high));
@@ -92,9 +91,9 @@ class Reading {
 };
 
 void refuse_walk_options(const OracleCommand& command) {
-  for (const auto& [option, is_given] :
-       {std::pair("--curriculum", !command.curriculum.empty()), std::pair("--kind", command.kind.has_value()),
-        std::pair("--transcripts", !command.transcripts.empty())})
+  for (const auto& [option, is_given] : {std::pair("--curriculum", command.curriculum.has_value()),
+                                         std::pair("--kind", command.kind.has_value()),
+                                         std::pair("--transcripts", !command.transcripts.empty())})
     if (is_given) fail("{}: is about walk graphs; expected no such option with --family grid", option);
 }
 

@@ -10,7 +10,10 @@
 
 #include "fuselage/core/error.h"
 #include "fuselage/core/files.h"
+#include "fuselage/core/utf8.h"
 #include "fuselage/grid/fusionops.h"
+#include "fuselage/oracle/policy_mix.h"
+#include "fuselage/walk/tasks.h"
 #include "options.h"
 #include "oracle_source.h"
 
@@ -23,9 +26,9 @@ constexpr std::int64_t most_graphs = 1'000'000'000;
 constexpr std::int64_t most_shards = 99'999;  // five digits in names
 constexpr double default_threshold = 0.001;
 
-std::vector<RowFormat> parse_formats(const std::string& text) {
+std::vector<RowFormat> read_formats(const std::string& text) {
   std::vector<RowFormat> formats;
-  for (const std::string& item : split_list(text.empty() ? "sft" : text)) {
+  for (const std::string& item : split_list(text)) {
     const auto at = std::find(oracle::row_format_names.begin(), oracle::row_format_names.end(), item);
     if (at == oracle::row_format_names.end())
       fail("--format: {} is unknown; expected one or more of {}", quote(item),
@@ -38,13 +41,12 @@ std::vector<RowFormat> parse_formats(const std::string& text) {
 }
 
 // "3/16"
-oracle::DataPart parse_part(const std::string& text) {
-  if (text.empty()) return {};
+oracle::DataPart read_part(const std::string& text) {
   const std::size_t slash = text.find('/');
   if (slash == std::string::npos)
     fail("--shard-of: {} is no part; expected I/N, such as 0/4: the first of four", quote(text));
-  const auto of = parse_count("--shard-of", text.substr(slash + 1), {.min = 1, .max = most_shards});
-  const auto index = parse_count("--shard-of", text.substr(0, slash), {.min = 0, .max = of - 1});
+  const auto of = read_integer("--shard-of", text.substr(slash + 1), {.min = 1, .max = most_shards});
+  const auto index = read_integer("--shard-of", text.substr(0, slash), {.min = 0, .max = of - 1});
   return {.index = static_cast<std::size_t>(index), .of = static_cast<std::size_t>(of)};
 }
 
@@ -52,7 +54,9 @@ std::string read_system(const OracleCommand& command, std::string_view usual) {
   if (command.system_file.empty()) return std::string(usual);
   std::string text = read_file(command.system_file);
   while (text.ends_with('\n') || text.ends_with('\r')) text.pop_back();
-  if (!is_utf8(text)) fail("--system: {} is not UTF-8; expected text", command.system_file);
+  if (const std::size_t at = find_no_utf8(text); at != std::string::npos)
+    fail("--system: {} is not UTF-8 in line {}; expected text in UTF-8", command.system_file,
+         1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n'));
   return text;
 }
 
@@ -64,6 +68,25 @@ void check_license(const std::string& license) {
   if (license.empty() || !is_plain)
     fail("--license: {} is none; expected an identifier such as apache-2.0, of letters, digits, '.' and '-'",
          quote(license));
+}
+
+// Whose task, and whose policy, is only known when all is read; what neither family has is refused at once.
+void check_tasks(const std::string& names) {
+  if (names == "all") return;
+  for (const std::string& name : split_list(names))
+    if (!walk::find_task(name) && grid::find_fusionops_task(name) == nullptr)
+      fail("--tasks: {} is unknown; expected all, or names that 'fuselage tasks' lists", quote(name));
+}
+void check_policy(const std::string& mix) {
+  try {
+    oracle::parse_policy_mix(mix, "--policy");
+  } catch (const Error& error) {
+    try {
+      oracle::parse_grid_policy_mix(mix, "--policy");
+    } catch (const Error&) {
+      throw error;
+    }
+  }
 }
 
 // Is the file, or the first one of the directory, the contest's JSON?
@@ -114,18 +137,15 @@ std::string command_words(const OracleCommand& command, const OracleSource& sour
 
 OracleJob oracle_job(const OracleCommand& command) {
   if (command.out.empty()) fail("--out: is missing; expected a directory to write, such as data");
-  check_license(command.license);
   OracleSource source = family_of(command) == Family::grid ? grid_source(command) : walk_source(command);
   OracleJob job;
   oracle::DataOptions& options = job.options;
   options.out = command.out;
-  options.formats = parse_formats(command.formats);
+  options.formats = command.formats;
   options.rows = {.rules = source.rules,
                   .system = read_system(command, source.system),
                   .plain = command.plain,
-                  .threshold = command.threshold.empty()
-                                   ? default_threshold
-                                   : parse_number("--threshold", command.threshold, 0, 1)};
+                  .threshold = command.threshold.value_or(default_threshold)};
   options.tasks_in_train = command.tasks_in_train;
   options.threads = static_cast<int>(
       command.threads.value_or(std::max<std::int64_t>(1, std::thread::hardware_concurrency())));
@@ -139,7 +159,7 @@ OracleJob oracle_job(const OracleCommand& command) {
                       .threshold = options.rows.threshold,
                       .zstd = command.zstd,
                       .shard_size = static_cast<std::size_t>(command.shard_size.value_or(200)),
-                      .part = parse_part(command.shard_of)};
+                      .part = command.part};
   options.manifest.command = command_words(command, source, options);
   options.manifest.graphs = source.source->size();
   const std::size_t shards = options.manifest.all_shards();
@@ -155,68 +175,82 @@ OracleJob oracle_job(const OracleCommand& command) {
 
 void add_oracle_options(CLI::App& app, OracleCommand& command) {
   const auto text = [&app](const char* flag, const char* value, const char* about, std::string& to) {
-    name_value(app.add_option(flag, to, about), value);
+    add_text(app, {flag, value, about}, to);
   };
   add_family_option(app, command.family);
-  add_count(app, {"--graphs", "N", "graphs to draw, default 1000 (grid: 100) if there is no other source"},
-            {.min = 0, .max = most_graphs}, command.graphs);
-  text("--curriculum", "LOW:HIGH", "levels of the drawn graphs, 0 to 1, default 0.2:0.8", command.curriculum);
-  name_value(app.add_option_function<std::string>(
-                 "--kind",
-                 [&command](const std::string& name) {
-                   const auto at =
-                       std::find(oracle::graph_kind_names.begin(), oracle::graph_kind_names.end(), name);
-                   if (at == oracle::graph_kind_names.end())
-                     fail("--kind: {} is unknown; expected one of {}", quote(name),
-                          join_names(oracle::graph_kind_names));
-                   command.kind = static_cast<oracle::GraphKind>(at - oracle::graph_kind_names.begin());
-                 },
-                 "of the drawn graphs, in place of a curriculum: mixed or memory-bound"),
-             "KIND");
-  text("--ops", "LOW-HIGH",
-       "nodes of the drawn graphs, in place of a curriculum; ops of grid problems, default 8-32",
-       command.ops);
-  text("--tasks", "NAMES", "fixed tasks, with commas, or all", command.tasks);
-  name_value(app.add_option("--input", command.inputs, "a file of graphs, or a directory of such files"),
-             "PATH");
+  add_integer(app, {"--graphs", "N", "graphs to draw, default 1000 (grid: 100) if there is no other source"},
+              {.min = 0, .max = most_graphs}, command.graphs);
+  add_form(app, {"--curriculum", "LOW:HIGH", "levels of the drawn graphs, 0 to 1, default 0.2:0.8"},
+           [&command](const std::string& range) {
+             command.curriculum = read_number_range("--curriculum", range, {.min = 0, .max = 1});
+           });
+  add_form(app, {"--kind", "KIND", "of the drawn graphs, in place of a curriculum: mixed or memory-bound"},
+           [&command](const std::string& name) {
+             command.kind =
+                 static_cast<oracle::GraphKind>(read_choice("--kind", name, oracle::graph_kind_names));
+           });
+  add_form(app,
+           {"--ops", "LOW-HIGH",
+            "nodes of the drawn graphs, in place of a curriculum; ops of grid problems, default 8-32"},
+           [&command](const std::string& range) {
+             command.ops = read_int_range("--ops", range, {.min = 1, .max = most_oracle_ops});
+           });
+  add_form(app, {"--tasks", "NAMES", "fixed tasks, with commas, or all"},
+           [&command](const std::string& names) {
+             check_tasks(names);
+             command.tasks = names;
+           });
+  add_texts(app, {"--input", "PATH", "a file of graphs, or a directory of such files"}, command.inputs);
   text("--transcripts", "FILE", "episodes of an agent, to label the states that it gets into",
        command.transcripts);
-  text("--policy", "MIX",
-       "whose states are visited, default optimal:0.5,eps0.1:0.3,heuristic:0.2; "
-       "grid:\noptimal:0.4,eps0.3:0.4,greedy:0.2",
-       command.policy);
-  add_count(app, {"--episodes", "N", "of the mix, a graph, default 3"}, {.min = 1, .max = 10'000},
-            command.episodes);
-  text("--format", "NAMES",
-       "with commas, of sft (default), prompt-completion, dpo, kto, grpo, prm, raw; graphs is always there",
-       command.formats);
-  name_value(
-      app.add_option_function<std::string>(
-          "--rules",
-          [&command](const std::string& name) { command.family.rules = {parse_any_rules("--rules", name)}; },
-          "seed-honest (default) or seed; of grid problems fusionops-honest (default),\nfusionops or "
-          "mlsys"),
-      "RULES");
-  add_count(app, {"--seed", "N", "default 0"}, {.min = 0}, command.seed);
-  text("--threshold", "X", "what a bad answer loses at least, of the optimum, default 0.001",
-       command.threshold);
-  add_count(app,
-            {"--steps", "N",
-             "kernels priced, at most, of one search, default 1000000; grid: 5000, and 20 times\nas many by "
-             "a problem's first search"},
-            {.min = 1}, command.steps);
-  add_count(app, {"--candidates", "N", "grid: kernels of a state that are labelled, default 8"},
-            {.min = 1, .max = 1'000}, command.candidates);
+  add_form(app,
+           {"--policy", "MIX",
+            "whose states are visited, default optimal:0.5,eps0.1:0.3,heuristic:0.2; "
+            "grid:\noptimal:0.4,eps0.3:0.4,greedy:0.2"},
+           [&command](const std::string& mix) {
+             check_policy(mix);
+             command.policy = mix;
+           });
+  add_integer(app, {"--episodes", "N", "of the mix, a graph, default 3"}, {.min = 1, .max = 10'000},
+              command.episodes);
+  add_form(
+      app,
+      {"--format", "NAMES",
+       "with commas, of sft (default), prompt-completion, dpo, kto, grpo, prm, raw; graphs is always there"},
+      [&command](const std::string& names) { command.formats = read_formats(names); });
+  add_form(
+      app,
+      {"--rules", "RULES",
+       "seed-honest (default) or seed; of grid problems fusionops-honest (default),\nfusionops or mlsys"},
+      [&command](const std::string& name) { command.family.rules = {parse_any_rules("--rules", name)}; });
+  add_integer(app, {"--seed", "N", "default 0"}, {.min = 0}, command.seed);
+  add_number(app, {"--threshold", "X", "what a bad answer loses at least, of the optimum, default 0.001"},
+             {.min = 0, .max = 1}, command.threshold);
+  add_integer(
+      app,
+      {"--steps", "N",
+       "kernels priced, at most, of one search, default 1000000; grid: 5000, and 20 times\nas many by "
+       "a problem's first search"},
+      {.min = 1}, command.steps);
+  add_integer(app, {"--candidates", "N", "grid: kernels of a state that are labelled, default 8"},
+              {.min = 1, .max = 1'000}, command.candidates);
   app.add_flag("--plain", command.plain, "prompts as text rather than messages");
   text("--system", "FILE", "instructions before each observation; an empty file: none", command.system_file);
   app.add_flag("--tasks-in-train", command.tasks_in_train, "let the fixed tasks into the split train");
-  text("--license", "ID", "of the data set, as its card says it, default apache-2.0", command.license);
-  add_count(app, {"--shard-size", "N", "graphs of a shard, default 200"}, {.min = 1, .max = most_graphs},
-            command.shard_size);
-  text("--shard-of", "I/N", "only the I-th of N parts, counted from 0", command.shard_of);
+  add_form(app, {"--license", "ID", "of the data set, as its card says it, default apache-2.0"},
+           [&command](const std::string& license) {
+             check_license(license);
+             command.license = license;
+           });
+  add_integer(app, {"--shard-size", "N", "graphs of a shard, default 200"}, {.min = 1, .max = most_graphs},
+              command.shard_size);
+  add_form(app, {"--shard-of", "I/N", "only the I-th of N parts, counted from 0"},
+           [&command](const std::string& part) { command.part = read_part(part); });
   app.add_flag("--zstd", command.zstd, "compress the shards (.jsonl.zst)");
-  add_count(app, {"--threads", "N", "default: all cores; the files don't depend on it"},
-            {.min = 1, .max = 1'024}, command.threads);
+  add_number(app, {"--time", "SECONDS", "of the whole command: the same command goes on where it ended"},
+             {.min = 1e-6, .max = 1e9}, command.time);
+  add_integer(app, {"--threads", "N", "default: all cores; the files don't depend on it"},
+              {.min = 1, .max = 1'024}, command.threads);
   text("--out", "DIR", "the directory to write", command.out);
   app.add_flag("--json", command.json, "say what was written as JSON");
 }

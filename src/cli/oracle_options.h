@@ -8,8 +8,10 @@
 #include <vector>
 
 #include "families.h"
+#include "fuselage/core/number_text.h"
 #include "fuselage/oracle/data_set.h"
 #include "fuselage/oracle/trajectories.h"
+#include "range_option.h"
 
 namespace CLI {
 class App;
@@ -20,7 +22,12 @@ namespace fuselage::cli {
 struct OracleCommand {
   std::optional<std::int64_t> graphs, episodes, seed, shard_size, threads, steps, candidates;
   std::optional<double> time;  // seconds
-  std::string curriculum, ops, tasks, transcripts, policy, formats, shard_of, system_file, threshold;
+  std::string tasks, transcripts, policy, system_file;
+  std::optional<NumberRange> curriculum;
+  std::optional<IntRange> ops;
+  std::optional<double> threshold;
+  std::vector<oracle::RowFormat> formats = {oracle::RowFormat::sft};  // sorted, each once
+  oracle::DataPart part = {};
   std::vector<std::string> inputs;
   std::optional<oracle::GraphKind> kind;
   FamilyOptions family = {};  // its rules: at most one

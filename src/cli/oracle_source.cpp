@@ -8,6 +8,7 @@
 #include "fuselage/core/error.h"
 #include "fuselage/core/files.h"
 #include "fuselage/core/hash.h"
+#include "fuselage/core/utf8.h"
 
 namespace fuselage::cli {
 
@@ -20,15 +21,6 @@ std::vector<std::string> split_list(const std::string& text) {
     items.push_back(text.substr(begin, end - begin));
     if (end == text.size()) return items;
     begin = end + 1;
-  }
-}
-
-bool is_utf8(const std::string& text) {
-  try {
-    (void)Json(text).dump();
-    return true;
-  } catch (const Json::exception&) {
-    return false;
   }
 }
 

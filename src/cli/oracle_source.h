@@ -35,7 +35,6 @@ inline constexpr std::int64_t most_oracle_ops = 1'000;
 
 // "a,b,c"
 std::vector<std::string> split_list(const std::string& text);
-bool is_utf8(const std::string& text);
 
 // Collects both for a manifest.
 class OracleInputs {

@@ -89,25 +89,23 @@ class Reading {
       if (!others)
         fail("--graphs: 0 and no other source; expected graphs, --tasks, --input or --transcripts");
       for (const auto& [option, is_given] :
-           {std::pair("--curriculum", !command_.curriculum.empty()),
-            std::pair("--ops", !command_.ops.empty()), std::pair("--kind", command_.kind.has_value())})
+           {std::pair("--curriculum", command_.curriculum.has_value()),
+            std::pair("--ops", command_.ops.has_value()), std::pair("--kind", command_.kind.has_value())})
         if (is_given) fail("{}: no graphs are drawn; expected it with --graphs only", option);
       return;
     }
     inputs_.word(fmt::format("--graphs {}", drawn_.count));
-    const bool sized = !command_.ops.empty() || command_.kind;
-    if (sized && !command_.curriculum.empty())
+    const bool sized = command_.ops || command_.kind;
+    if (sized && command_.curriculum)
       fail("--curriculum: stands beside --ops or --kind, which replace it; expected one of them");
     if (!sized) {
-      const NumberRange levels = parse_number_range(
-          "--curriculum", command_.curriculum.empty() ? "0.2:0.8" : command_.curriculum, 0, 1);
-      drawn_.low = levels.low;
-      drawn_.high = levels.high;
+      const NumberRange levels = command_.curriculum.value_or(NumberRange{.min = 0.2, .max = 0.8});
+      drawn_.low = levels.min;
+      drawn_.high = levels.max;
       inputs_.word(fmt::format("--curriculum {}:{}", drawn_.low, drawn_.high));
       return;
     }
-    const IntRange ops = parse_int_range("--ops", command_.ops.empty() ? "8-32" : command_.ops,
-                                         {.min = 1, .max = most_oracle_ops});
+    const IntRange ops = command_.ops.value_or(IntRange{.low = 8, .high = 32});
     drawn_.draw = oracle::DrawOptions{
         .kind = command_.kind.value_or(oracle::GraphKind::mixed), .min_ops = ops.low, .max_ops = ops.high};
     inputs_.word(fmt::format("--kind {} --ops {}-{}", oracle::name(drawn_.draw->kind), ops.low, ops.high));

@@ -14,11 +14,11 @@ void add_grid_plan_options(CLI::App& app, GridPlanOptions& options) {
     if (text.empty()) fail("--problem: \"\" is no problem; expected a file, or a task of fusionops");
     options.problem = text;
   };
-  name_value(app.add_option_function<std::string>(
-                 "--problem", set,
-                 "of grid plans: the problem, a file in the contest's JSON, '-' for stdin,\n"
-                 "or a task of fusionops"),
-             "PROBLEM");
+  add_text(app,
+           {"--problem", "PROBLEM",
+            "of grid plans: the problem, a file in the contest's JSON, '-' for stdin,\n"
+            "or a task of fusionops"},
+           set);
   add_grid_judge_options(app, options.judge);
 }
 

@@ -172,24 +172,22 @@ int play(const PlayCommand& command) {
 }
 
 void add_play_options(CLI::App& command, PlayCommand& options) {
-  command.add_option("TARGET", options.target, "a task, a file with one graph or problem, '-' for stdin")
-      ->required()
-      ->option_text(" ");
-  command.add_option("ACTIONS", options.actions, "one action a line; '-' or none for stdin")
-      ->option_text(" ");
+  add_argument(command, "TARGET", "a task, a file with one graph or problem, '-' for stdin", options.target)
+      ->required();
+  add_argument(command, "ACTIONS", "one action a line; '-' or none for stdin", options.actions);
   const auto set_rules = [&options](const std::string& text) {
     options.family.rules = {parse_any_rules("--rules", text)};
   };
-  name_value(command.add_option_function<std::string>(
-                 "--rules", set_rules,
-                 "walk graphs: seed, the public environment to the bit, or seed-honest (default);\n"
-                 "grid problems: fusionops, the same of theirs, or fusionops-honest (default)"),
-             "RULES");
-  add_count(command,
-            {"--max-steps", "N",
-             "the episode ends after so many steps; default: the task's, of other walk\n"
-             "graphs one a node, of other grid problems two an op, at least 20"},
-            {.min = 1, .max = std::numeric_limits<int>::max()}, options.max_steps);
+  add_form(command,
+           {"--rules", "RULES",
+            "walk graphs: seed, the public environment to the bit, or seed-honest (default);\n"
+            "grid problems: fusionops, the same of theirs, or fusionops-honest (default)"},
+           set_rules);
+  add_integer(command,
+              {"--max-steps", "N",
+               "the episode ends after so many steps; default: the task's, of other walk\n"
+               "graphs one a node, of other grid problems two an op, at least 20"},
+              {.min = 1, .max = std::numeric_limits<int>::max()}, options.max_steps);
   command.add_flag("--examples", options.examples,
                    "grid problems: observations end with actions that would be valid");
   command.add_flag("--no-recomputation", options.no_recomputation,

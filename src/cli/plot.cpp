@@ -56,7 +56,7 @@ enum class Gap : std::uint8_t { bound, best };
 constexpr std::array<std::string_view, 2> gap_names = {"bound", "best"};
 
 struct PlotCommand {
-  std::string kind;
+  Kind kind = Kind::lines;
   std::vector<std::string> files;
   std::string out;
   bool data = false;
@@ -69,7 +69,7 @@ struct PlotCommand {
   std::string rules;
   Gap gap = Gap::bound;
   std::vector<std::string> metrics;
-  std::vector<std::string> where;
+  std::vector<report::Condition> where = {};
   report::LinesOptions lines = {};
 };
 
@@ -97,10 +97,10 @@ const std::vector<OptionOfKinds>& options_of_kinds() {
   return options;
 }
 
-Kind parse_kind(const std::string& text) {
+Kind read_kind(const std::string& text) {
   const auto found = std::find(kind_names.begin(), kind_names.end(), text);
   if (found == kind_names.end())
-    fail("{} is no kind of plot; expected one of {}", quote(text), join_names(kind_names));
+    fail("KIND: {} is no kind of plot; expected one of {}", quote(text), join_names(kind_names));
   return static_cast<Kind>(found - kind_names.begin());
 }
 
@@ -116,18 +116,14 @@ void refuse_options_of_others(const CLI::App& app, Kind kind) {
 }
 
 // "column=value" and "column!=value"
-std::vector<report::Condition> conditions_of(const std::vector<std::string>& texts) {
-  std::vector<report::Condition> conditions;
-  for (const std::string& text : texts) {
-    const std::size_t equals = text.find('=');
-    if (equals == std::string::npos || equals == 0 || text.front() == '!')
-      fail("--where: {} is no condition; expected COLUMN=VALUE or COLUMN!=VALUE", quote(text));
-    const bool excludes = text[equals - 1] == '!';
-    conditions.push_back({.column = text.substr(0, equals - (excludes ? 1 : 0)),
-                          .value = text.substr(equals + 1),
-                          .excludes = excludes});
-  }
-  return conditions;
+report::Condition read_condition(const std::string& text) {
+  const std::size_t equals = text.find('=');
+  if (equals == std::string::npos || equals == 0 || text.front() == '!')
+    fail("--where: {} is no condition; expected COLUMN=VALUE or COLUMN!=VALUE", quote(text));
+  const bool excludes = text[equals - 1] == '!';
+  return {.column = text.substr(0, equals - (excludes ? 1 : 0)),
+          .value = text.substr(equals + 1),
+          .excludes = excludes};
 }
 
 void refuse_twice(const std::vector<std::string>& files) {
@@ -164,7 +160,7 @@ bool by_seconds(const std::string& x) {
 
 report::Plot read_plot(const PlotCommand& command, Kind kind) {
   const std::vector<report::PlotInput> files = read_inputs(command.files);
-  const std::vector<report::Condition> where = conditions_of(command.where);
+  const std::vector<report::Condition>& where = command.where;
   switch (kind) {
     case Kind::convergence:
       return report::convergence_plot(
@@ -194,7 +190,7 @@ report::Plot read_plot(const PlotCommand& command, Kind kind) {
 }
 
 void plot(const PlotCommand& command, const CLI::App& app) {
-  const Kind kind = parse_kind(command.kind);
+  const Kind kind = command.kind;
   refuse_options_of_others(app, kind);
   if (command.data == !command.out.empty())
     fail("what becomes of the plot is not said; expected --out FILE, or --data for its figures");
@@ -217,57 +213,46 @@ void plot(const PlotCommand& command, const CLI::App& app) {
 }
 
 void add_lines_options(CLI::App& app, report::LinesOptions& lines) {
-  app.add_option("--y", lines.y, "lines: the column upwards; given again, a curve for each")
-      ->option_text("COLUMN")
-      ->expected(1)
-      ->take_all();
-  app.add_option("--by", lines.by, "lines: a curve for each value of this column; may be given again")
-      ->option_text("COLUMN")
-      ->expected(1)
-      ->take_all();
-  name_value(app.add_option("--panel", lines.panel, "lines: a drawing for each value of this column"),
-             "COLUMN");
-  name_value(app.add_option("--low", lines.low, "lines: the lower end of an interval around --y, a band"),
-             "COLUMN");
-  name_value(app.add_option("--high", lines.high, "lines: its upper end"), "COLUMN");
+  add_texts(app, {"--y", "COLUMN", "lines: the column upwards; given again, a curve for each"}, lines.y);
+  add_texts(app, {"--by", "COLUMN", "lines: a curve for each value of this column; may be given again"},
+            lines.by);
+  add_text(app, {"--panel", "COLUMN", "lines: a drawing for each value of this column"}, lines.panel);
+  add_text(app, {"--low", "COLUMN", "lines: the lower end of an interval around --y, a band"}, lines.low);
+  add_text(app, {"--high", "COLUMN", "lines: its upper end"}, lines.high);
   app.add_flag("--log-x", lines.log_x, "lines: the axis across is logarithmic");
   app.add_flag("--log-y", lines.log_y, "lines: and the one upwards");
 }
 
 void add_options(CLI::App& app, PlotCommand& command) {
-  app.add_option("KIND", command.kind, "convergence, headroom, pareto, ranking, budget or lines")
-      ->required()
-      ->option_text(" ");
-  app.add_option("FILE", command.files, "tables, as below; '-' for stdin")->required()->option_text("...");
-  name_value(app.add_option("--out", command.out, "where the SVG goes; '-' for stdout"), "FILE");
+  add_form_argument(app, "KIND", "convergence, headroom, pareto, ranking, budget or lines",
+                    [&command](const std::string& text) { command.kind = read_kind(text); })
+      ->required();
+  add_arguments(app, "FILE", "tables, as below; '-' for stdin", command.files)->required();
+  add_text(app, {"--out", "FILE", "where the SVG goes; '-' for stdout"}, command.out);
   app.add_flag("--data", command.data, "print the figures that would be drawn, as CSV, and draw nothing");
-  name_value(app.add_option("--title", command.title, "instead of the kind's; '' for none"), "TEXT");
-  name_value(app.add_option("--x-label", command.x_label, "what the axis across says"), "TEXT");
-  name_value(app.add_option("--y-label", command.y_label, "and the one of the values"), "TEXT");
-  add_count(app, {"--width", "N", "pixels (800)"}, {300, 4000}, command.width);
-  add_count(app, {"--height", "N", "pixels; default: by what there is to show"}, {150, 8000}, command.height);
-  name_value(
-      app.add_option("--x", command.x, "convergence: steps (default) or seconds; lines: the column across"),
-      "WHAT");
+  add_any_text(app, {"--title", "TEXT", "instead of the kind's; '' for none"}, command.title);
+  add_any_text(app, {"--x-label", "TEXT", "what the axis across says"}, command.x_label);
+  add_any_text(app, {"--y-label", "TEXT", "and the one of the values"}, command.y_label);
+  add_integer(app, {"--width", "N", "pixels (800)"}, {300, 4000}, command.width);
+  add_integer(app, {"--height", "N", "pixels; default: by what there is to show"}, {150, 8000},
+              command.height);
+  add_text(app, {"--x", "WHAT", "convergence: steps (default) or seconds; lines: the column across"},
+           command.x);
   add_choice(
       app,
       {"--gap", "TO",
        "convergence: bound (default), (plan - bound) / plan, or best of all files, (plan - best) / best"},
       gap_names, command.gap);
-  name_value(
-      app.add_option("--rules", command.rules, "headroom: one rule set of the file; default: the first"),
-      "RULES");
-  app.add_option(
-         "--metric", command.metrics,
-         "ranking: pairwise (default), tau, top_1, top_5, regret or ndcg_5; given again, a drawing each")
-      ->option_text("METRIC")
-      ->expected(1)
-      ->take_all();
-  app.add_option("--where", command.where,
-                 "of a CSV: only rows with COLUMN=VALUE, or without: COLUMN!=VALUE; may be given again")
-      ->option_text("COLUMN=VALUE")
-      ->expected(1)
-      ->take_all();
+  add_text(app, {"--rules", "RULES", "headroom: one rule set of the file; default: the first"},
+           command.rules);
+  add_texts(app,
+            {"--metric", "METRIC",
+             "ranking: pairwise (default), tau, top_1, top_5, regret or ndcg_5; given again, a drawing each"},
+            command.metrics);
+  add_forms(app,
+            {"--where", "COLUMN=VALUE",
+             "of a CSV: only rows with COLUMN=VALUE, or without: COLUMN!=VALUE; may be given again"},
+            [&command](const std::string& text) { command.where.push_back(read_condition(text)); });
   add_lines_options(app, command.lines);
 }
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "options.h"
+#include "fuselage/core/number_text.h"
 
 namespace fuselage::cli {
 
@@ -11,14 +11,10 @@ struct IntRange {
   int low = 0;
   int high = 0;
 };
-// "8-32", or "24" for both. Error unless both are of `limits` and low <= high.
-IntRange parse_int_range(const std::string& option, const std::string& text, const CountRange& limits);
+// "8-32", or "24" for both. Error unless both are of `limits`, which are of int, and low <= high.
+IntRange read_int_range(const std::string& option, const std::string& text, const IntegerRange& limits);
 
-struct NumberRange {
-  double low = 0;
-  double high = 0;
-};
-// "0.2:0.8". Error unless both are of [min, max] and low <= high.
-NumberRange parse_number_range(const std::string& option, const std::string& text, double min, double max);
+// "0.2:0.8". Error unless both are of `limits` and low <= high.
+NumberRange read_number_range(const std::string& option, const std::string& text, const NumberRange& limits);
 
 }  // namespace fuselage::cli

@@ -6,6 +6,7 @@
 #include "fuselage/core/csv.h"
 #include "fuselage/core/error.h"
 #include "fuselage/core/json.h"
+#include "fuselage/learn/ranking_metrics.h"
 
 namespace fuselage::cli {
 namespace {
@@ -26,6 +27,13 @@ Columns columns_of(const CsvTable& csv) {
   return columns;
 }
 
+double ranked_number(const CsvTable& csv, const CsvRow& row, std::size_t column) {
+  const double value = csv.positive_number(row, column);
+  if (value < learn::least_ranked || value > learn::most_ranked)
+    csv.refuse(row, column, fmt::format("a number from {} to {}", learn::least_ranked, learn::most_ranked));
+  return value;
+}
+
 }  // namespace
 
 ScoreTable parse_scores(std::string_view text, const std::string& source) {
@@ -37,7 +45,7 @@ ScoreTable parse_scores(std::string_view text, const std::string& source) {
   for (const std::size_t column : columns.scores) table.rankers.push_back(csv.names()[column]);
   std::map<std::string, std::size_t> places;
   for (const CsvRow& row : csv.rows()) {
-    const double weight = columns.weight ? csv.positive_number(row, *columns.weight) : 1;
+    const double weight = columns.weight ? ranked_number(csv, row, *columns.weight) : 1;
     const auto [place, is_new] = places.emplace(row.fields[columns.group], table.groups.size());
     if (is_new)
       table.groups.push_back({.name = place->first,
@@ -49,7 +57,7 @@ ScoreTable parse_scores(std::string_view text, const std::string& source) {
       csv.refuse(
           row, *columns.weight,
           fmt::format("{}, as in the rows of group {} before", json_number(group.weight), quote(group.name)));
-    group.costs.push_back(csv.positive_number(row, columns.cost));
+    group.costs.push_back(ranked_number(csv, row, columns.cost));
     for (std::size_t r = 0; r < columns.scores.size(); ++r)
       group.scores[r].push_back(csv.number(row, columns.scores[r]));
   }

@@ -12,7 +12,7 @@ namespace fuselage::cli {
 struct ScoredGroup {
   std::string name;
   double weight = 1;
-  std::vector<double> costs;                // finite, > 0
+  std::vector<double> costs;                // of the range that rankers are judged by, as weights
   std::vector<std::vector<double>> scores;  // by ranker, finite, as many as costs
 };
 

@@ -169,12 +169,12 @@ void add_rank_eval(CLI::App& app, int& exit_code) {
       *app.add_subcommand("rank-eval", "Judge rankers by a CSV of true costs and their scores");
   command.footer(footer);
   auto options = std::make_shared<RankEvalCommand>();
-  command.add_option("CSV", options->csv, "a file with the columns group, cost and scores; '-' for stdin")
-      ->required()
-      ->option_text(" ");
+  add_argument(command, "CSV", "a file with the columns group, cost and scores; '-' for stdin", options->csv)
+      ->required();
   command.add_flag("--lower-is-better", options->lower_is_better, "scores are predicted costs");
-  add_count(command, {"--resamples", "N", "bootstrap resamples (2000)"}, {1, 1'000'000}, options->resamples);
-  add_count(command, {"--seed", "N", "of the resamples (0)"}, {}, options->seed);
+  add_integer(command, {"--resamples", "N", "bootstrap resamples (2000)"}, {1, 1'000'000},
+              options->resamples);
+  add_integer(command, {"--seed", "N", "of the resamples (0)"}, {}, options->seed);
   command.add_flag("--json", options->json, "one JSON document instead of the table");
   command.callback([options, &exit_code] {
     const RankReport report = evaluate(*options);

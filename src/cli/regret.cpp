@@ -176,15 +176,13 @@ void add_regret(CLI::App& app, int& exit_code) {
       *app.add_subcommand("regret", "Say which step of an agent's episode lost what, and why");
   command.footer(footer);
   auto options = std::make_shared<RegretCommand>();
-  command.add_option("TRANSCRIPT", options->transcripts, "JSON Lines; '-' for stdin")
-      ->required()
-      ->option_text(" ");
+  add_arguments(command, "TRANSCRIPT", "JSON Lines; '-' for stdin", options->transcripts)->required();
   add_choice(command, {"--rules", "RULES", "seed, or seed-honest (default), of lines that don't say"},
              walk::rules_names, options->rules);
-  add_count(command, {"--steps", "N", "kernels priced for one value, at most; default: 2,000,000"},
-            {.min = 1}, options->steps);
-  add_count(command, {"--ops", "N", "refuse larger graphs, which take long; default: 1,000"}, {.min = 1},
-            options->ops);
+  add_integer(command, {"--steps", "N", "kernels priced for one value, at most; default: 2,000,000"},
+              {.min = 1}, options->steps);
+  add_integer(command, {"--ops", "N", "refuse larger graphs, which take long; default: 1,000"}, {.min = 1},
+              options->ops);
   command.add_flag("--each", options->each, "also every step that lost something");
   command.add_flag("--habits", options->habits,
                    "also how often policies fuse and retain, beside the references");

@@ -9,6 +9,7 @@
 #include "fuselage/core/error.h"
 #include "fuselage/core/files.h"
 #include "fuselage/core/json.h"
+#include "options.h"
 #include "table.h"
 #include "terminal.h"
 #include "units.h"
@@ -141,9 +142,8 @@ void add_replay(CLI::App& app, int& exit_code) {
   CLI::App& command = *app.add_subcommand("replay", "Check files of recorded figures, bit for bit");
   command.footer(footer);
   auto options = std::make_shared<ReplayCommand>();
-  command.add_option("FILE", options->files, "golden files, or directories of them; '-' for stdin")
-      ->required()
-      ->option_text("...");
+  add_arguments(command, "FILE", "golden files, or directories of them; '-' for stdin", options->files)
+      ->required();
   command.add_flag("--json", options->json, "one JSON document instead of the table");
   command.callback([options, &exit_code] { exit_code = replay(*options); });
 }

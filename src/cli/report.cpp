@@ -79,14 +79,12 @@ void add_report(CLI::App& app, int& exit_code) {
   CLI::App& command = *app.add_subcommand("report", "Make a page that shows plans: drawings, charts, tables");
   command.footer(footer);
   auto options = std::make_shared<ReportCommand>();
-  command
-      .add_option("PLAN", options->plans.files,
-                  "plan files, as 'fuselage search --out' writes them; '-' for stdin")
-      ->required()
-      ->option_text(" ");
-  name_value(command.add_option("--out", options->out, "the page; '-' for stdout")->required(), "FILE");
+  add_arguments(command, "PLAN", "plan files, as 'fuselage search --out' writes them; '-' for stdin",
+                options->plans.files)
+      ->required();
+  add_text(command, {"--out", "FILE", "the page; '-' for stdout"}, options->out)->required();
   command.add_flag("--greedy", options->plans.greedy, "beside each, greedy's plan of its graph");
-  name_value(command.add_option("--log", options->log, "what 'fuselage search --log' wrote"), "FILE");
+  add_text(command, {"--log", "FILE", "what 'fuselage search --log' wrote"}, options->log);
   add_grid_plan_options(command, options->plans.grid);
   command.callback([options, &exit_code] { exit_code = make_report(*options); });
 }

@@ -28,7 +28,7 @@ std::string proof_words(search::Proof proof, double gap) {
 
 std::string known_words(double cost, const std::optional<double>& known) {
   if (!known) return "-";
-  const double above = (cost - *known) / *known;
+  const double above = cost == *known ? 0 : (cost - *known) / *known;
   return percent(agree(cost, *known) ? 0.0 : above);
 }
 

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "escapes.h"
 #include "fuselage/core/error.h"
 #include "fuselage/core/files.h"
 #include "standard_streams.h"
@@ -54,7 +55,7 @@ void SearchLog::hear(const search::Event& event) {
   if (visible_) {
     held_ += line_of(event);
     shows_ = shows_ || event.seconds >= quick_seconds;
-    if (shows_) write_stderr("\r\x1b[K" + std::exchange(held_, {}));
+    if (shows_) write_stderr(fmt::format("{}{}", restart_line(), std::exchange(held_, {})));
   }
   if (records_) {
     const nlohmann::ordered_json line = {

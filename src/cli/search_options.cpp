@@ -20,14 +20,14 @@ void add_rules_options(CLI::App& app, SearchOptions& options) {
   const auto set_rules = [&options](const std::string& text) {
     options.family.rules = {parse_any_rules("--rules", text)};
   };
-  name_value(app.add_option_function<std::string>(
-                 "--rules", set_rules,
-                 "walk graphs: seed, the public environment to the bit; seed-honest (default),\n"
-                 "only tensors that exist are retained; physical, what a machine could do.\n"
-                 "Grid problems: mlsys, the contest (default of files); fusionops, the public\n"
-                 "environment to the bit; fusionops-honest (default of its tasks), only what\n"
-                 "was stored is loaded"),
-             "RULES");
+  add_form(app,
+           {"--rules", "RULES",
+            "walk graphs: seed, the public environment to the bit; seed-honest (default),\n"
+            "only tensors that exist are retained; physical, what a machine could do.\n"
+            "Grid problems: mlsys, the contest (default of files); fusionops, the public\n"
+            "environment to the bit; fusionops-honest (default of its tasks), only what\n"
+            "was stored is loaded"},
+           set_rules);
   add_choice(app, {"--order", "ORDER", "fixed (default); free: any topological order, physical only"},
              walk::order_names, options.solve.order);
   add_family_options(app, options.family);
@@ -39,58 +39,58 @@ void add_engine_options(CLI::App& app, SearchOptions& options) {
               "auto (default): all of the next four; exact proves; beam, mcts and local\n"
               "find; greedy and naive are the baselines"},
              oracle::engine_names, options.solve.engine);
-  add_count(app, {"--width", "N", "beam: states of a layer that are kept; default 16"},
-            {.min = 1, .max = 1'000'000'000}, options.width);
-  add_count(app, {"--seed", "N", "auto, mcts, local: of their random choices; default 0"}, {}, options.seed);
-  add_count(app, {"--threads", "N", "default: one for each core"}, {.min = 1, .max = 1024}, options.threads);
+  add_integer(app, {"--width", "N", "beam: states of a layer that are kept; default 16"},
+              {.min = 1, .max = 1'000'000'000}, options.width);
+  add_integer(app, {"--seed", "N", "auto, mcts, local: of their random choices; default 0"}, {},
+              options.seed);
+  add_integer(app, {"--threads", "N", "default: one for each core"}, {.min = 1, .max = 1024},
+              options.threads);
 }
 
 void add_space_option(CLI::App& app, SearchOptions& options) {
-  name_value(app.add_option_function<std::string>(
-                 "--space", [&options](const std::string& text) { options.space = parse_space(text); },
-                 "grid problems: caps of the kernels to choose from, ops=12,groups=400,retain=2,\n"
-                 "starts=4,window=512: ops of one, that an op may be in, tensors retained at once,\n"
-                 "ops where the next may start, and among how many these are"),
-             "CAPS");
+  add_form(app,
+           {"--space", "CAPS",
+            "grid problems: caps of the kernels to choose from, ops=12,groups=400,retain=2,\n"
+            "starts=4,window=512: ops of one, that an op may be in, tensors retained at once,\n"
+            "ops where the next may start, and among how many these are"},
+           [&options](const std::string& text) { options.space = parse_space(text); });
 }
 
 // What is looked for instead of the fastest plan.
 void add_objective_options(CLI::App& app, SearchOptions& options) {
-  name_value(app.add_option_function<std::string>(
-                 "--price", [&options](const std::string& text) { options.solve.price = parse_price(text); },
-                 "minimise latency + traffic x bytes moved + launch x kernels +\n"
-                 "residency x bytes resident after each kernel: traffic=0.1,launch=500"),
-             "WEIGHTS");
+  add_form(app,
+           {"--price", "WEIGHTS",
+            "minimise latency + traffic x bytes moved + launch x kernels +\n"
+            "residency x bytes resident after each kernel: traffic=0.1,launch=500"},
+           [&options](const std::string& text) { options.solve.price = parse_price(text); });
   const auto set_pareto = [&options](const std::string& text) {
     if (text != "traffic") fail("--pareto: {} is unknown; expected traffic", quote(text));
     options.pareto = text;
   };
-  name_value(app.add_option_function<std::string>(
-                 "--pareto", set_pareto,
-                 "traffic: every plan than which none is faster and moves fewer bytes;\n"
-                 "budgets are per point, the engine is exact, --out numbers the plans"),
-             "GOOD");
+  add_form(app,
+           {"--pareto", "GOOD",
+            "traffic: every plan than which none is faster and moves fewer bytes;\n"
+            "budgets are per point, the engine is exact, --out numbers the plans"},
+           set_pareto);
 }
 
 void add_budget_options(CLI::App& app, SearchOptions& options) {
-  add_count(app, {"--steps", "N", "end the search after so many steps"}, {.min = 1}, options.steps);
-  const auto set_time = [&options](const std::string& text) {
-    options.time = parse_number("--time", text, 1e-6, 1e9);
-  };
-  name_value(app.add_option_function<std::string>("--time", set_time, "end the search after so many seconds"),
-             "SECONDS");
-  add_count(app, {"--memory", "MIB", "end the search when its states take so many MiB; default 2048"},
-            {.min = 1, .max = std::numeric_limits<std::int64_t>::max() / bytes_per_mib}, options.memory_mib);
+  add_integer(app, {"--steps", "N", "end the search after so many steps"}, {.min = 1}, options.steps);
+  add_number(app, {"--time", "SECONDS", "end the search after so many seconds"}, {.min = 1e-6, .max = 1e9},
+             options.time);
+  add_integer(app, {"--memory", "MIB", "end the search when the process takes so many MiB; default 2048. With\n"
+               "half of it taken by states, which is the same everywhere, it ends, too"},
+              {.min = 1, .max = std::numeric_limits<std::int64_t>::max() / bytes_per_mib},
+              options.memory_mib);
 }
 
 void add_output_options(CLI::App& app, SearchOptions& options) {
-  name_value(app.add_option("--out", options.out,
-                            "write each plan to PATH/NAME.json; of one target to PATH, if it ends in .json"),
-             "PATH");
+  add_text(app,
+           {"--out", "PATH", "write each plan to PATH/NAME.json; of one target to PATH, if it ends in .json"},
+           options.out);
   add_store_option(app, options.store);
   app.add_flag("--no-store", options.no_store, "neither read nor improve the best-known store");
-  name_value(app.add_option("--log", options.log, "write incumbent and bound over time as JSON Lines"),
-             "FILE");
+  add_text(app, {"--log", "FILE", "write incumbent and bound over time as JSON Lines"}, options.log);
   app.add_flag("--quiet", options.quiet, "no log on the terminal");
   app.add_flag("--json", options.json, "one JSON document instead of the table");
 }
@@ -126,7 +126,10 @@ void set_engine(SearchOptions& options) {
   solve.threads = options.threads ? static_cast<int>(*options.threads) : tbb::info::default_concurrency();
   Budget& budget = solve.budget;
   if (options.steps) budget.steps = static_cast<std::uint64_t>(*options.steps);
-  budget.bytes = static_cast<std::uint64_t>(options.memory_mib.value_or(usual_memory_mib) * bytes_per_mib);
+  // States are counted, the rest of what the process holds is not: the count ends most searches first, at the
+  // same step everywhere.
+  budget.process_bytes = static_cast<std::uint64_t>(options.memory_mib.value_or(usual_memory_mib) * bytes_per_mib);
+  budget.bytes = budget.process_bytes / 2;
   if (options.time) budget.wall_seconds = *options.time;
 }
 

@@ -61,7 +61,8 @@ struct ServeCommand {
   std::optional<std::int64_t> port, threads, capacity, per_client, connections, connections_per_client,
       max_body, max_ops, seed;
   std::vector<std::string> allowed_hosts;
-  std::string idle, request_time, ping, token_file, access_log;
+  std::optional<double> idle, request_time, ping;
+  std::string token_file, access_log;
   walk::Rules rules = walk::Rules::seed;
   bool insecure = false;
   bool oracle = false;
@@ -132,10 +133,6 @@ class AccessLog {
   bool told_ = false;
 };
 
-double seconds_of(const std::string& option, const std::string& text, double otherwise) {
-  return text.empty() ? otherwise : parse_number(option, text, 0.1, 1e6);
-}
-
 serve::ServerOptions server_options(const ServeCommand& command) {
   serve::ServerOptions options;
   options.host = command.host == "localhost" ? "127.0.0.1" : command.host;
@@ -152,14 +149,14 @@ serve::ServerOptions server_options(const ServeCommand& command) {
       command.connections_per_client.value_or(static_cast<std::int64_t>(options.most_connections)));
   options.most_body_bytes = options.most_message_bytes =
       static_cast<std::size_t>(command.max_body.value_or(1 << 20));
-  options.request_seconds = seconds_of("--request-time", command.request_time, 10);
-  options.ping_seconds = seconds_of("--ping", command.ping, 20);
+  options.request_seconds = command.request_time.value_or(10);
+  options.ping_seconds = command.ping.value_or(20);
   options.hub.oracle = command.oracle;
   options.hub.hints_at_once = std::max(1, options.threads - 1);
   options.hub.capacity = static_cast<std::size_t>(command.capacity.value_or(4'096));
   options.hub.per_client =
       static_cast<std::size_t>(command.per_client.value_or(static_cast<std::int64_t>(options.hub.capacity)));
-  options.hub.idle_seconds = seconds_of("--idle", command.idle, 600);
+  options.hub.idle_seconds = command.idle.value_or(600);
   options.hub.version = FUSELAGE_VERSION;
   options.hub.limits.rules = command.rules;
   options.hub.limits.max_ops = static_cast<int>(command.max_ops.value_or(1'000));
@@ -202,16 +199,17 @@ void add_serve(CLI::App& app, int& exit_code) {
   command.footer(footer);
   auto options = std::make_shared<ServeCommand>();
   const auto text = [&command](const char* flag, const char* value, const char* about, std::string& to) {
-    name_value(command.add_option(flag, to, about), value);
+    add_text(command, {flag, value, about}, to);
+  };
+  const auto seconds = [&command](const char* flag, const char* about, std::optional<double>& to) {
+    add_number(command, {flag, "SECONDS", about}, {.min = 0.1, .max = 1e6}, to);
   };
   text("--host", "ADDRESS", "where to listen, default 127.0.0.1", options->host);
-  name_value(command.add_option("--allow-host", options->allowed_hosts,
-                                "a name by which it may be asked for; may be given again"),
-             "NAME")
-      ->allow_extra_args(false);
-  add_count(command, {"--port", "N", "default 7860; 0: any that is free"}, {.min = 0, .max = 65'535},
-            options->port);
-  add_count(command, {"--threads", "N", "default: all cores"}, {.min = 1, .max = 256}, options->threads);
+  add_texts(command, {"--allow-host", "NAME", "a name by which it may be asked for; may be given again"},
+            options->allowed_hosts);
+  add_integer(command, {"--port", "N", "default 7860; 0: any that is free"}, {.min = 0, .max = 65'535},
+              options->port);
+  add_integer(command, {"--threads", "N", "default: all cores"}, {.min = 1, .max = 256}, options->threads);
   add_choice(
       command,
       {"--rules", "RULES", "of walk episodes unless a reset says which: seed (default) or seed-honest"},
@@ -219,24 +217,24 @@ void add_serve(CLI::App& app, int& exit_code) {
   command.add_flag("--oracle", options->oracle, "give hints");
   text("--token-file", "FILE", "holds the token that clients must send", options->token_file);
   command.add_flag("--insecure", options->insecure, "let other machines in without a token");
-  add_count(command, {"--capacity", "N", "sessions, at most, default 4096"}, {.min = 1, .max = 1'000'000},
-            options->capacity);
-  add_count(command, {"--per-client", "N", "sessions of one address, default: all"},
-            {.min = 1, .max = 1'000'000}, options->per_client);
-  add_count(command, {"--connections", "N", "at most, default 16384"}, {.min = 1, .max = 1'000'000},
-            options->connections);
-  add_count(command, {"--connections-per-client", "N", "of one address, default: all"},
-            {.min = 1, .max = 1'000'000}, options->connections_per_client);
-  add_count(command, {"--max-body", "BYTES", "of a body or message, default 1048576"},
-            {.min = 1'000, .max = std::int64_t{1} << 30}, options->max_body);
-  add_count(command, {"--max-ops", "N", "of a graph that a client sends or asks for, default 1000"},
-            {.min = 1, .max = 1'000'000}, options->max_ops);
-  text("--idle", "SECONDS", "after which an unused session is freed, default 600", options->idle);
-  text("--request-time", "SECONDS", "for a client to send a request or read a reply, default 10",
-       options->request_time);
-  text("--ping", "SECONDS", "of silence before a WebSocket is pinged, default 20", options->ping);
-  add_count(command, {"--seed", "N", "of graphs for which a client names none; default: a random one"},
-            {.min = 0}, options->seed);
+  add_integer(command, {"--capacity", "N", "sessions, at most, default 4096"}, {.min = 1, .max = 1'000'000},
+              options->capacity);
+  add_integer(command, {"--per-client", "N", "sessions of one address, default: all"},
+              {.min = 1, .max = 1'000'000}, options->per_client);
+  add_integer(command, {"--connections", "N", "at most, default 16384"}, {.min = 1, .max = 1'000'000},
+              options->connections);
+  add_integer(command, {"--connections-per-client", "N", "of one address, default: all"},
+              {.min = 1, .max = 1'000'000}, options->connections_per_client);
+  add_integer(command, {"--max-body", "BYTES", "of a body or message, default 1048576"},
+              {.min = 1'000, .max = std::int64_t{1} << 30}, options->max_body);
+  add_integer(command, {"--max-ops", "N", "of a graph that a client sends or asks for, default 1000"},
+              {.min = 1, .max = 1'000'000}, options->max_ops);
+  seconds("--idle", "after which an unused session is freed, default 600", options->idle);
+  seconds("--request-time", "for a client to send a request or read a reply, default 10",
+          options->request_time);
+  seconds("--ping", "of silence before a WebSocket is pinged, default 20", options->ping);
+  add_integer(command, {"--seed", "N", "of graphs for which a client names none; default: a random one"},
+              {.min = 0}, options->seed);
   text("--access-log", "FILE", "a line of JSON for each request; -: to stderr", options->access_log);
   command.add_flag("--quiet", options->quiet, "say nothing");
   command.callback([options, &exit_code] { exit_code = serve_until_stopped(*options); });

@@ -4,8 +4,8 @@
 
 #include <string>
 
+#include "fuselage/core/number_text.h"
 #include "key_values.h"
-#include "options.h"
 
 namespace fuselage::cli {
 namespace {
@@ -25,7 +25,7 @@ grid::SpaceOptions parse_space(std::string_view text) {
   for (const auto& [key, value] : parse_key_values(option, text)) {
     const std::string named = fmt::format("--space: {}", option.keys[key]);
     const auto number = [&, text = value](std::int64_t min, std::int64_t max) {
-      return parse_count(named, text, {.min = min, .max = max});
+      return read_integer(named, text, {.min = min, .max = max});
     };
     if (key == 0) space.most_ops = static_cast<int>(number(1, 64));
     if (key == 1) space.groups_per_op = static_cast<int>(number(1, 1'000'000));

@@ -27,9 +27,8 @@ void add_store_option(CLI::App& app, std::string& file) {
     if (text.empty()) fail("--store: \"\" is no file name; expected the file of a store");
     file = text;
   };
-  name_value(app.add_option_function<std::string>(
-                 "--store", set, "the file of the store; default: the one in the user's data directory"),
-             "FILE");
+  add_text(app, {"--store", "FILE", "the file of the store; default: the one in the user's data directory"},
+           set);
 }
 
 std::string store_path(const std::string& file) {

@@ -4,16 +4,19 @@
 #include <cassert>
 #include <utility>
 
+#include "escapes.h"
+
 namespace fuselage::cli {
 
 Table::Table(std::vector<Column> columns) : columns_(std::move(columns)) {
   std::vector<std::string> headers;
-  for (const Column& column : columns_) headers.push_back(column.header);
+  for (const Column& column : columns_) headers.push_back(printable(column.header));
   rows_.push_back(std::move(headers));
 }
 
 void Table::add(std::vector<std::string> cells) {
   assert(cells.size() == columns_.size());
+  for (std::string& cell : cells) cell = printable(cell);
   rows_.push_back(std::move(cells));
 }
 

@@ -43,21 +43,27 @@ std::vector<Workload> read_target(const TargetText& target, const std::optional<
 }  // namespace
 
 void add_target_options(CLI::App& app, TargetOptions& options) {
-  app.add_option("TARGET", options.targets,
-                 "a task (see 'fuselage tasks'), 'all' of them, a JSON or JSON Lines\n"
-                 "file with any number of graphs, or '-' for the same from stdin")
-      ->required()
-      ->option_text("...");
-  name_value(app.add_option("--hardware", options.hardware_file,
-                            "the machine to run on, instead of each graph's own:\n"
-                            "a file as in datasets/hardware"),
-             "FILE");
-  name_value(app.add_option("--set", options.assignments,
-                            "one figure of the machine, after --hardware; may be given again.\n"
-                            "fast_mem_capacity (bytes), slow_mem_bandwidth (bytes per cycle),\n"
-                            "kernel_launch_cost (cycles), max_fusion_depth (nodes)"),
-             "FIELD=VALUE")
-      ->allow_extra_args(false);
+  add_arguments(app, "TARGET",
+                "a task (see 'fuselage tasks'), 'all' of them, a JSON or JSON Lines\n"
+                "file with any number of graphs, or '-' for the same from stdin",
+                options.targets)
+      ->required();
+  add_text(app,
+           {"--hardware", "FILE",
+            "the machine to run on, instead of each graph's own:\n"
+            "a file as in datasets/hardware"},
+           options.hardware_file);
+  const auto add_assignment = [&options](const std::string& text) {
+    Hardware any;
+    set_hardware_field(any, text);  // refuses what is none
+    options.assignments.push_back(text);
+  };
+  add_forms(app,
+            {"--set", "FIELD=VALUE",
+             "one figure of the machine, after --hardware; may be given again.\n"
+             "fast_mem_capacity (bytes), slow_mem_bandwidth (bytes per cycle),\n"
+             "kernel_launch_cost (cycles), max_fusion_depth (nodes)"},
+            add_assignment);
 }
 
 bool looks_like_a_file(const std::string& target) {

@@ -142,8 +142,7 @@ void add_tasks(CLI::App& app, int& exit_code) {
   command.footer(footer);
   auto options = std::make_shared<TasksCommand>();
   command.add_flag("--json", options->json, "one JSON document instead of the table");
-  name_value(command.add_option("--write", options->directory, "write DIR/TASK.json for each task instead"),
-             "DIR");
+  add_text(command, {"--write", "DIR", "write DIR/TASK.json for each task instead"}, options->directory);
   command.callback([options, &exit_code] { exit_code = show_tasks(*options); });
 }
 

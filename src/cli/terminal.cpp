@@ -1,11 +1,10 @@
 #include "terminal.h"
 
-#include <unistd.h>
-
 #include <cerrno>
 #include <cstdio>
 #include <system_error>
 
+#include "escapes.h"
 #include "fuselage/core/error.h"
 #include "standard_streams.h"
 
@@ -23,21 +22,22 @@ bool write_stdout(std::string_view text) {
 }
 
 void print_error(std::string_view message) {
-  write_stderr(fmt::format("fuselage: error: {}\n", message));
+  write_stderr(fmt::format("fuselage: error: {}\n", printable(message)));
 }
 
 void print_note(std::string_view message) {
-  write_stderr(fmt::format("fuselage: {}\n", message));
+  write_stderr(fmt::format("fuselage: {}\n", printable(message)));
 }
 
-Progress::Progress(std::size_t total) : total_(total), visible_(::isatty(STDERR_FILENO) == 1) {}
+Progress::Progress(std::size_t total) : total_(total), visible_(!restart_line().empty()) {}
 
 Progress::~Progress() {
-  if (visible_) write_stderr("\r\x1b[K");
+  if (visible_) write_stderr(restart_line());
 }
 
 void Progress::show(std::size_t index, std::string_view what) const {
-  if (visible_) write_stderr(fmt::format("\r\x1b[K[{}/{}] {}", index + 1, total_, what));
+  if (visible_)
+    write_stderr(fmt::format("{}[{}/{}] {}", restart_line(), index + 1, total_, printable(what)));
 }
 
 }  // namespace fuselage::cli

@@ -165,10 +165,9 @@ void add_train(CLI::App& app, int& exit_code) {
   CLI::App& command = *app.add_subcommand("train", "Train a model that ranks schedules, from trajectories");
   command.footer(footer);
   auto options = std::make_shared<TrainCommand>();
-  command.add_option("CONFIG", options->config, "what to train on and how, as JSON; '-' for stdin")
-      ->required()
-      ->option_text(" ");
-  name_value(command.add_option("--out", options->out, "directory of the model")->required(), "DIR");
+  add_argument(command, "CONFIG", "what to train on and how, as JSON; '-' for stdin", options->config)
+      ->required();
+  add_text(command, {"--out", "DIR", "directory of the model"}, options->out)->required();
   command.add_flag("--json", options->json, "one JSON document instead of the table");
   command.callback([options, &exit_code] { exit_code = train(*options); });
 }

@@ -11,6 +11,7 @@
 #include "interrupt.h"
 #include "options.h"
 #include "range_option.h"
+#include "report_cells.h"
 #include "terminal.h"
 
 namespace fuselage::cli {
@@ -64,7 +65,7 @@ struct Tally {
 };
 
 void parse_ops(const std::string& text, oracle::DrawOptions& draw) {
-  const IntRange ops = parse_int_range("--ops", text, {.min = 2, .max = most_ops});
+  const IntRange ops = read_int_range("--ops", text, {.min = 2, .max = most_ops});
   draw.min_ops = ops.low;
   draw.max_ops = ops.high;
 }
@@ -93,7 +94,7 @@ void report(const TrajectoriesCommand& command, const Tally& tally) {
                                          {"proven", tally.proven},
                                          {"duplicates", tally.duplicates},
                                          {"without_schedules", tally.hopeless}};
-    write_stdout(json.dump(2) + "\n");
+    write_stdout(dump(json));
     return;
   }
   std::string text = fmt::format(
@@ -153,19 +154,17 @@ void add_trajectories(CLI::App& app, int& exit_code) {
   CLI::App& command = *app.add_subcommand("trajectories", "Make schedules to train a model on");
   command.footer(footer);
   auto options = std::make_shared<TrajectoriesCommand>();
-  add_count(command, {"--graphs", "N", "graphs, default 400"}, {.min = 1, .max = most_graphs},
-            options->graphs);
-  add_count(command, {"--schedules", "K", "of each graph, at most, default 48"},
-            {.min = 2, .max = most_schedules}, options->schedules);
+  add_integer(command, {"--graphs", "N", "graphs, default 400"}, {.min = 1, .max = most_graphs},
+              options->graphs);
+  add_integer(command, {"--schedules", "K", "of each graph, at most, default 48"},
+              {.min = 2, .max = most_schedules}, options->schedules);
   add_choice(command, {"--kind", "KIND", "of graphs: mixed (default) or memory-bound"},
              oracle::graph_kind_names, options->draw.kind);
-  name_value(command.add_option_function<std::string>(
-                 "--ops", [options](const std::string& text) { parse_ops(text, options->draw); },
-                 "nodes of a graph, default 8-32"),
-             "LOW-HIGH");
-  add_count(command, {"--seed", "N", "default 0"}, {.min = 0}, options->seed);
+  add_form(command, {"--ops", "LOW-HIGH", "nodes of a graph, default 8-32"},
+           [options = options.get()](const std::string& text) { parse_ops(text, options->draw); });
+  add_integer(command, {"--seed", "N", "default 0"}, {.min = 0}, options->seed);
   command.add_flag("--regret", options->regret, "with the regret of every action");
-  name_value(command.add_option("--out", options->out, "the file to write"), "FILE");
+  add_text(command, {"--out", "FILE", "the file to write"}, options->out);
   command.add_flag("--json", options->json, "say what was written as JSON");
   command.callback([options, &exit_code] { exit_code = make_trajectories(*options); });
 }

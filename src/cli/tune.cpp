@@ -67,7 +67,7 @@ struct TuneCommand {
   TargetOptions targets;
   std::string model, evaluator, log, out, store;
   std::optional<std::int64_t> trials, batch, proposals, generations, seed, workers, retries;
-  double timeout = 60;
+  std::optional<double> timeout = 60;
   bool resume = false, json = false, no_refit = false, no_store = false;
 
   bool external() const { return !evaluator.empty(); }
@@ -116,7 +116,7 @@ std::unique_ptr<oracle::Evaluator> evaluator_of(const Workload& workload, const 
   return std::make_unique<oracle::ProcessEvaluator>(
       workload, oracle::ProcessOptions{.command = command.evaluator,
                                        .workers = static_cast<int>(command.workers.value_or(1)),
-                                       .timeout_seconds = command.timeout,
+                                       .timeout_seconds = *command.timeout,
                                        .retries = static_cast<int>(command.retries.value_or(2)),
                                        .cancel = &stop_on_interrupt(),
                                        .note = [](const std::string& text) { print_note(text); }});
@@ -210,14 +210,6 @@ void check(const TuneCommand& command) {
     fail("--workers and --retries are about an evaluator; expected --evaluate-with CMD with them");
 }
 
-// An empty text is a shell variable that isn't set, and never what was meant.
-void refuse_empty(const CLI::App& app) {
-  for (const char* flag : {"--evaluate-with", "--model", "--log", "--out"}) {
-    const CLI::Option& option = *app.get_option(flag);
-    if (option.count() > 0 && option.as<std::string>().empty()) fail("{}: is empty; expected a value", flag);
-  }
-}
-
 int tune(const TuneCommand& command) {
   check(command);
   const std::vector<Workload> workloads = read_targets(command.targets);
@@ -246,20 +238,14 @@ int tune(const TuneCommand& command) {
 }
 
 void add_evaluator_options(CLI::App& command, const std::shared_ptr<TuneCommand>& options) {
-  name_value(command.add_option("--evaluate-with", options->evaluator,
-                                "a program that measures plans, instead of the roofline"),
-             "CMD");
-  add_count(command, {"--workers", "N", "of CMD at once, default 1"}, {.min = 1, .max = 1024},
-            options->workers);
-  name_value(command.add_option_function<std::string>(
-                 "--timeout",
-                 [options](const std::string& text) {
-                   options->timeout = parse_number("--timeout", text, 1e-3, 1e7);
-                 },
-                 "for one answer of CMD, default 60"),
-             "SECONDS");
-  add_count(command, {"--retries", "N", "attempts after one that failed, default 2"}, {.min = 0, .max = 1000},
-            options->retries);
+  add_text(command, {"--evaluate-with", "CMD", "a program that measures plans, instead of the roofline"},
+           options->evaluator);
+  add_integer(command, {"--workers", "N", "of CMD at once, default 1"}, {.min = 1, .max = 1024},
+              options->workers);
+  add_number(command, {"--timeout", "SECONDS", "for one answer of CMD, default 60"},
+             {.min = 1e-3, .max = 1e7}, options->timeout);
+  add_integer(command, {"--retries", "N", "attempts after one that failed, default 2"},
+              {.min = 0, .max = 1000}, options->retries);
 }
 
 }  // namespace
@@ -269,31 +255,27 @@ void add_tune(CLI::App& app, int& exit_code) {
   command.footer(footer);
   auto options = std::make_shared<TuneCommand>();
   add_target_options(command, options->targets);
-  add_count(command, {"--trials", "N", "plans measured, at most, default 64"}, {.min = 1, .max = 1'000'000},
-            options->trials);
-  add_count(command, {"--batch", "N", "plans measured before learning from them, default 8"},
-            {.min = 1, .max = 10'000}, options->batch);
-  add_count(command, {"--proposals", "N", "plans proposed for each that is measured, default 64"},
-            {.min = 1, .max = 100'000}, options->proposals);
-  add_count(command, {"--generations", "N", "in which they are proposed, default 2"}, {.min = 1, .max = 1000},
-            options->generations);
-  name_value(command.add_option("--model", options->model,
-                                "a file of 'fuselage train', a bundle, or none; default models/default"),
-             "PATH");
+  add_integer(command, {"--trials", "N", "plans measured, at most, default 64"}, {.min = 1, .max = 1'000'000},
+              options->trials);
+  add_integer(command, {"--batch", "N", "plans measured before learning from them, default 8"},
+              {.min = 1, .max = 10'000}, options->batch);
+  add_integer(command, {"--proposals", "N", "plans proposed for each that is measured, default 64"},
+              {.min = 1, .max = 100'000}, options->proposals);
+  add_integer(command, {"--generations", "N", "in which they are proposed, default 2"},
+              {.min = 1, .max = 1000}, options->generations);
+  add_text(command,
+           {"--model", "PATH", "a file of 'fuselage train', a bundle, or none; default models/default"},
+           options->model);
   command.add_flag("--no-refit", options->no_refit, "trust the model alone");
-  add_count(command, {"--seed", "N", "default 0"}, {.min = 0}, options->seed);
+  add_integer(command, {"--seed", "N", "default 0"}, {.min = 0}, options->seed);
   add_evaluator_options(command, options);
-  name_value(command.add_option("--log", options->log, "every trial, as JSON lines"), "FILE");
+  add_text(command, {"--log", "FILE", "every trial, as JSON lines"}, options->log);
   command.add_flag("--resume", options->resume, "take from the log what was measured already");
-  name_value(command.add_option("--out", options->out, "where the plans go: a directory, or one .json file"),
-             "PATH");
+  add_text(command, {"--out", "PATH", "where the plans go: a directory, or one .json file"}, options->out);
   add_store_option(command, options->store);
   command.add_flag("--no-store", options->no_store, "don't look at the best-known store");
   command.add_flag("--json", options->json, "one JSON document instead of the table");
-  command.callback([options, &command, &exit_code] {
-    refuse_empty(command);
-    exit_code = tune(*options);
-  });
+  command.callback([options, &exit_code] { exit_code = tune(*options); });
 }
 
 }  // namespace fuselage::cli

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <limits>
 
 #include "fuselage/core/cost.h"
@@ -49,7 +50,8 @@ std::string latency_cell(const std::optional<double>& latency, bool external) {
 
 std::string gap_cell(const TuneAnswer& answer) {
   if (!answer.found() || !answer.lower_bound) return "-";
-  const double gap = answer.latency() / *answer.lower_bound - 1;
+  const double gap = answer.latency() == *answer.lower_bound ? 0 : answer.latency() / *answer.lower_bound - 1;
+  if (!std::isfinite(gap)) return "-";
   return meets(*answer.lower_bound, answer.latency())
              ? "optimal"
              : fmt::format("{}{}", answer.is_proven ? "" : "< ", gap_percent(gap));
@@ -62,7 +64,7 @@ std::vector<std::string> row_of(const TuneAnswer& answer, bool external) {
   const std::optional<double> best = answer.found() ? std::optional(answer.latency()) : std::nullopt;
   add(latency_cell(from, external));
   add(latency_cell(best, external));
-  add(from && best ? percent((*from - *best) / *from) : "-");
+  add(from && best ? percent(*from == *best ? 0 : (*from - *best) / *from) : "-");
   if (!external) {
     add(best ? known_words(*best, answer.known) : "-");
     add(gap_cell(answer));

@@ -1,13 +1,14 @@
 #include "fuselage/core/csv.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <unordered_set>
 #include <utility>
 
 #include "fuselage/core/error.h"
 #include "fuselage/core/json.h"
+#include "fuselage/core/number_text.h"
+#include "fuselage/core/utf8.h"
 
 namespace fuselage {
 namespace {
@@ -80,10 +81,7 @@ double number_of(std::string_view digits) {
   while (digits.starts_with(' ')) digits.remove_prefix(1);
   while (digits.ends_with(' ')) digits.remove_suffix(1);
   if (digits.starts_with('+') && !digits.starts_with("+-")) digits.remove_prefix(1);
-  double value = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-  const bool is_number = error == std::errc() && end == digits.data() + digits.size();
-  return is_number && std::isfinite(value) ? value : std::nan("");
+  return find_number(digits).value_or(std::nan(""));
 }
 
 std::string field_of(const std::string& text) {
@@ -97,6 +95,7 @@ std::string field_of(const std::string& text) {
 
 CsvTable::CsvTable(std::string_view text, std::string source, std::string example)
     : source_(std::move(source)), example_(std::move(example)) {
+  check_utf8(text, source_);
   CsvLines lines(text, source_);
   std::vector<std::string> fields;
   if (!lines.next(fields)) fail("{}: is empty; expected a first line such as {}", source_, example_);

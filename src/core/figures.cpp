@@ -29,6 +29,7 @@ std::string grouped(std::uint64_t count) {
 }
 
 std::string cycles(double value) {
+  if (!std::isfinite(value)) return "-";
   return std::abs(value) < first_with_exponent ? with_commas(fmt::format("{:.2f}", value))
                                                : fmt::format("{:.6g}", value);
 }

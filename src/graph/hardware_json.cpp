@@ -1,6 +1,7 @@
 #include <array>
 
 #include "fuselage/core/error.h"
+#include "fuselage/core/number_text.h"
 #include "fuselage/graph/graph_json.h"
 
 namespace fuselage {
@@ -8,6 +9,9 @@ namespace {
 
 constexpr std::array<std::string_view, 4> hardware_fields = {"fast_mem_capacity", "slow_mem_bandwidth",
                                                              "kernel_launch_cost", "max_fusion_depth"};
+
+constexpr IntegerRange capacities{.min = 0};
+constexpr IntegerRange depths{.min = 1, .max = std::numeric_limits<int>::max()};
 
 double read_bandwidth(const JsonField& field) {
   const double bandwidth = field.number(0);
@@ -17,11 +21,11 @@ double read_bandwidth(const JsonField& field) {
 }
 
 void read_field(Hardware& hardware, std::string_view name, const JsonField& field) {
-  if (name == "fast_mem_capacity") hardware.fast_mem_capacity = field.integer(0);
+  if (name == "fast_mem_capacity") hardware.fast_mem_capacity = field.integer(capacities.min);
   if (name == "slow_mem_bandwidth") hardware.slow_mem_bandwidth = read_bandwidth(field);
   if (name == "kernel_launch_cost") hardware.kernel_launch_cost = field.number(0, max_cycles);
   if (name == "max_fusion_depth")
-    hardware.max_fusion_depth = static_cast<int>(field.integer(1, std::numeric_limits<int>::max()));
+    hardware.max_fusion_depth = static_cast<int>(field.integer(depths.min, depths.max));
 }
 
 }  // namespace
@@ -48,8 +52,15 @@ void set_hardware_field(Hardware& hardware, std::string_view assignment) {
     fail("{}: {} sets no hardware field; expected FIELD=VALUE with one of {}", source, quote(assignment),
          join_names(hardware_fields));
   const std::string named_source = fmt::format("{} {}", source, name);
-  const Json value = parse_json(assignment.substr(equals + 1), named_source);
-  read_field(hardware, name, JsonField(value, named_source));
+  const std::string_view text = assignment.substr(equals + 1);
+  if (name == "fast_mem_capacity") {
+    hardware.fast_mem_capacity = read_integer(named_source, text, capacities);
+  } else if (name == "max_fusion_depth") {
+    hardware.max_fusion_depth = static_cast<int>(read_integer(named_source, text, depths));
+  } else {
+    const Json value = read_number(named_source, text, {});
+    read_field(hardware, name, JsonField(value, named_source));
+  }
 }
 
 std::string hardware_to_json(const Hardware& hardware) {

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "fuselage/core/error.h"
+#include "fuselage/core/utf8.h"
 
 namespace fuselage::learn::hdf5 {
 namespace {
@@ -241,6 +242,7 @@ std::string File::text(const std::string& name) const {
   if (H5Aread(attribute.get(), type.get(), text.data()) < 0)
     fail("{}: attribute {}: cannot be read; expected an undamaged file", path_, name);
   text.resize(std::min(text.size(), text.find('\0')));
+  check_utf8(text, fmt::format("{}: attribute {}", path_, name));
   return text;
 }
 

@@ -83,14 +83,21 @@ double tau_b(const PairCounts& counts) {
   return static_cast<double>(counts.concordant() - counts.discordant) / std::sqrt(x * y);
 }
 
+// `index`: of the costs; none for the weight.
+void check_positive(double value, std::optional<std::size_t> index) {
+  if (value >= least_ranked && value <= most_ranked) return;
+  const std::string name = index ? fmt::format("costs[{}]", *index) : "weight";
+  if (!(std::isfinite(value) && value > 0))
+    fail("{}: {} is out of range; expected a finite number > 0", name, value);
+  fail("{}: {} is out of range; expected a number from {} to {}", name, value, least_ranked, most_ranked);
+}
+
 void check(const RankedGroup& group) {
   if (group.costs.size() != group.scores.size())
     fail("scores: there are {}; expected {}, one a cost", group.scores.size(), group.costs.size());
-  if (!(std::isfinite(group.weight) && group.weight > 0))
-    fail("weight: {} is out of range; expected a finite number > 0", group.weight);
+  check_positive(group.weight, std::nullopt);
   for (std::size_t i = 0; i < group.costs.size(); ++i) {
-    if (!(std::isfinite(group.costs[i]) && group.costs[i] > 0))
-      fail("costs[{}]: {} is out of range; expected a finite number > 0", i, group.costs[i]);
+    check_positive(group.costs[i], i);
     if (!std::isfinite(group.scores[i]))
       fail("scores[{}]: {} is not finite; expected a number", i, group.scores[i]);
   }

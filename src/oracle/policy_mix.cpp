@@ -1,13 +1,12 @@
 #include "fuselage/oracle/policy_mix.h"
 
 #include <array>
-#include <charconv>
-#include <cmath>
 #include <optional>
 #include <utility>
 
 #include "fuselage/core/error.h"
 #include "fuselage/core/json.h"
+#include "fuselage/core/number_text.h"
 
 namespace fuselage::oracle {
 namespace {
@@ -36,18 +35,11 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 10> referenc
     {"constant256", "constant 256, fusing"},
 }};
 
-std::optional<double> number_of(std::string_view text) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size() || !std::isfinite(value)) return std::nullopt;
-  return value;
-}
-
 std::optional<VisitPolicy> common_policy(std::string_view name) {
   if (name == "optimal") return VisitPolicy{.name = std::string(name), .kind = VisitKind::optimal};
   if (name == "random") return VisitPolicy{.name = std::string(name), .kind = VisitKind::random};
   if (name.starts_with("eps")) {
-    const std::optional<double> epsilon = number_of(name.substr(3));
+    const std::optional<double> epsilon = find_number(name.substr(3));
     if (!epsilon || *epsilon <= 0 || *epsilon > 1) return std::nullopt;
     return VisitPolicy{.name = std::string(name), .kind = VisitKind::erring, .epsilon = *epsilon};
   }
@@ -81,7 +73,7 @@ PolicyMix parse(std::string_view text, const std::string& option, const PolicyOf
     std::optional<VisitPolicy> policy = policy_of(item.substr(0, colon));
     if (!policy)
       fail("{}: {} is no policy; expected {}", option, quote(item.substr(0, colon)), expected_policies);
-    const std::optional<double> weight = colon < item.size() ? number_of(item.substr(colon + 1)) : 1.0;
+    const std::optional<double> weight = colon < item.size() ? find_number(item.substr(colon + 1)) : 1.0;
     if (!weight || *weight <= 0 || *weight > most_weight)
       fail("{}: {} is no weight; expected a number above 0, at most {}", option,
            quote(item.substr(colon + 1)), most_weight);

@@ -52,7 +52,8 @@ std::vector<NodeId> Episode::fast_mem() const {
 
 double Episode::improvement() const {
   const double base = context_->greedy_latency();
-  return (base - total_latency_) / base;
+  if (base <= 0) return total_latency_ > 0 ? -1 : 0;
+  return std::max((base - total_latency_) / base, std::numeric_limits<double>::lowest());
 }
 
 double Episode::score() const {

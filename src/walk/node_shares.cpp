@@ -3,6 +3,7 @@
 #include <ClpEventHandler.hpp>
 #include <ClpSimplex.hpp>
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <numeric>
 
@@ -15,6 +16,7 @@ namespace {
 
 constexpr std::size_t most_members = 4'000'000;  // of all kernels together
 constexpr int block_nodes = 96;
+constexpr double largest_plain_cost = 1e20;
 
 // Every set of nodes that can be one kernel in some schedule (and a few that can't, for want of a place in
 // time): one root, all others read a member.
@@ -168,6 +170,12 @@ class Block {
     cost_.clear();
     for (const std::size_t k : kernels) add_column(k);
     if (cost_.empty()) return;  // nothing fits
+    // Clp aborts on costs of 1e25: larger ones are solved in a unit of their own, a power of two.
+    const double largest = std::abs(*std::max_element(
+        cost_.begin(), cost_.end(), [](double a, double b) { return std::abs(a) < std::abs(b); }));
+    const int exponent = largest < largest_plain_cost ? 0 : std::ilogb(largest);
+    std::vector<double> scaled = cost_;
+    for (double& cost : scaled) cost = std::scalbn(cost, -exponent);
     ClpSimplex lp;
     lp.setLogLevel(0);
     const ClpDeadline deadline(deadline_);
@@ -178,11 +186,13 @@ class Block {
     const std::vector<double> ones(rows_.size(), 1.0);
     const std::vector<double> none(cost_.size(), 0.0);
     const std::vector<double> any(cost_.size(), COIN_DBL_MAX);
-    lp.addColumns(static_cast<int>(cost_.size()), none.data(), any.data(), cost_.data(), starts_.data(),
+    lp.addColumns(static_cast<int>(cost_.size()), none.data(), any.data(), scaled.data(), starts_.data(),
                   rows_.data(), ones.data());
     lp.primal();
     if (!lp.isProvenOptimal()) return;  // no partition at all, or no time: the shares stay as they are
-    take(lp.dualRowSolution());
+    std::vector<double> prices(lp.dualRowSolution(), lp.dualRowSolution() + nodes);
+    for (double& price : prices) price = std::scalbn(price, exponent);
+    take(prices);
   }
 
  private:
@@ -201,22 +211,23 @@ class Block {
   }
 
   // The solver's prices may exceed a kernel's cost by its tolerance: as much is taken off every share.
-  void take(const double* prices) {
+  void take(const std::vector<double>& prices) {
     double excess = 0;
     for (std::size_t k = 0; k < cost_.size(); ++k) {
       double sum = 0;
       for (CoinBigIndex i = starts_[k]; i < starts_[k + 1]; ++i)
-        sum += prices[rows_[static_cast<std::size_t>(i)]];
+        sum += prices[static_cast<std::size_t>(rows_[static_cast<std::size_t>(i)])];
       excess = std::max(excess, sum - cost_[k]);
     }
     double before = 0;
     double after = 0;
     for (int v = first_; v < last_; ++v) {
       before += shares_[static_cast<std::size_t>(v)];
-      after += prices[v - first_] - excess;
+      after += prices[static_cast<std::size_t>(v - first_)] - excess;
     }
     if (after <= before) return;
-    for (int v = first_; v < last_; ++v) shares_[static_cast<std::size_t>(v)] = prices[v - first_] - excess;
+    for (int v = first_; v < last_; ++v)
+      shares_[static_cast<std::size_t>(v)] = prices[static_cast<std::size_t>(v - first_)] - excess;
   }
 
   const KernelSets& sets_;

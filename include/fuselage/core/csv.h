@@ -19,9 +19,9 @@ struct CsvRow {
 
 class CsvTable {
  public:
-  // Error, with `source` and line, for text without a first line, for a name that is empty or appears twice,
-  // for a row with more or fewer fields than names, and for quotes that don't end. Empty lines are skipped.
-  // `example` is a first line that would be right.
+  // Error, with `source` and line, for text without a first line or that is not UTF-8, for a name that is
+  // empty or appears twice, for a row with more or fewer fields than names, and for quotes that don't end.
+  // Empty lines are skipped. `example` is a first line that would be right.
   CsvTable(std::string_view text, std::string source, std::string example);
 
   const std::string& source() const { return source_; }

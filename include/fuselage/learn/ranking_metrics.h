@@ -29,10 +29,15 @@
 
 namespace fuselage::learn {
 
+// Costs and weights are within these, so that no product, ratio or sum of them leaves the doubles: every
+// figure is finite.
+inline constexpr double least_ranked = 1e-120;
+inline constexpr double most_ranked = 1e120;
+
 struct RankedGroup {
-  std::span<const double> costs;   // finite, > 0
+  std::span<const double> costs;   // from least_ranked to most_ranked
   std::span<const double> scores;  // as many, finite
-  double weight = 1;               // finite, > 0
+  double weight = 1;               // from least_ranked to most_ranked
 };
 
 // What the figures of many groups are made from.
