@@ -11,6 +11,8 @@ namespace {
 
 constexpr int free_growth = 2;      // groups of so many ops grow whatever it costs
 constexpr double tolerance = 0.25;  // larger ones if that costs no more than this share of the new op alone
+// In problems of at most SpaceOptions::whole_ops all grow: if what is declared depended on what it costs, a
+// larger capacity or bandwidth could end worse.
 
 // Ops that share a made tensor with the group: makers of what it reads, readers of what it makes.
 void list_adjacent(const Instance& instance, const Group& group, std::vector<OpId>& out) {
@@ -121,7 +123,8 @@ class Growth {
     for (OpId member : larger.ops) saving += alone(member);
     // What costs more than it does in two kernels is a way to something better at most.
     const double loss = larger.cost - from.cost - alone(op);
-    if (loss >= tolerance * alone(op) && size >= free_growth) return;
+    const bool is_large = instance_.op_count() > options_.whole_ops;
+    if (loss >= tolerance * alone(op) && size >= free_growth && is_large) return;
     next.push_back({&larger, saving});
     seen_.insert(&larger);
   }

@@ -249,7 +249,8 @@ bool GridProblem::kernels(const State& s, std::vector<Kernel>& out) const {
       if (used != s.resident.size() || (beside && used == 0)) continue;
       list_retains(s, *group, out);
     }
-    if (out.size() > before) ++starts;
+    // Whether larger groups fit is not to decide where kernels start: more capacity would mean fewer starts.
+    if (runnable(s, groups_.of(std::span(&op, 1)))) ++starts;
     if (starts >= options_.starts && s.resident.empty()) break;
   }
   return false;

@@ -89,8 +89,8 @@ struct SpaceOptions {
   int starts = 4;            // of the ops that can run next: a kernel starts at one of the first so many
   std::size_t window = 512;  // ops, in the order, from the first that isn't over: a kernel starts among them
   std::size_t most_groups = 200'000;  // looked at while growing
-  // fusionops: problems of so few ops declare every connected group and start, and up to three retained
-  // tensors at least. At most 16.
+  // Problems of so few ops grow groups whatever these cost; under fusionops they declare every connected
+  // group and start, and up to three retained tensors at least. At most 16.
   int whole_ops = 10;
   bool tight_bound = true;  // mlsys: takes its time on thousands of ops
 };
