@@ -84,11 +84,17 @@ class StateGraph {
 
   // What nodes, edges and table take, without what a state holds outside itself.
   std::uint64_t bytes() const {
-    return nodes_.size() * (sizeof(Node) + sizeof(State)) + edges_.size() * sizeof(Edge) +
-           table_.size() * sizeof(Index);
+    return room_of(nodes_) + room_of(states_) + room_of(edges_) + table_.size() * sizeof(Index);
   }
 
  private:
+  // A list that is nearly full will soon be copied to one of twice its room.
+  template <class T>
+  static std::uint64_t room_of(const std::vector<T>& list) {
+    const std::uint64_t room = list.capacity() * sizeof(T);
+    return list.size() + list.size() / 16 < list.capacity() ? room : 3 * room;
+  }
+
   // Fibonacci hashing: keys need not be uniform in their low bits.
   std::size_t slot(std::uint64_t key) const {
     return static_cast<std::size_t>((key * 0x9e3779b97f4a7c15ULL) >> 20) & (table_.size() - 1);
