@@ -10,6 +10,7 @@
 #include "fuselage/oracle/headroom_claims.h"
 #include "grid_headroom.h"
 #include "headroom_report.h"
+#include "interrupt.h"
 #include "options.h"
 #include "report_cells.h"
 #include "targets.h"

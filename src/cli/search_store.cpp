@@ -38,7 +38,8 @@ SearchStore::SearchStore(const std::string& file, bool used) : named_(!file.empt
   try {
     path_ = store_path(file);
   } catch (const Error& error) {
-    return note_unused(error.what());
+    note_unused(error.what());
+    return;
   }
   open();
 }
