@@ -1,5 +1,5 @@
-// Time limits and Ctrl-C hold for all that a search does. What is counted is work, not seconds: how much of it
-// is done after somebody has cancelled.
+// Time limits and Ctrl-C hold for all that a search does. What is counted is work, not seconds: how much of
+// it is done after somebody has cancelled.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -72,14 +72,13 @@ std::vector<std::pair<std::string, Search<P>>> searches() {
            [](const C& p, const Budget& budget, int threads) {
              return search::exact(p, {.budget = budget, .wide_layer = 16, .threads = threads}).cost;
            }},
-          {"mcts",
-           [](const C& p, const Budget& budget, int threads) {
-             return search::mcts(p, {.budget = budget, .threads = threads}).cost;
-           }},
+          {"mcts", [](const C& p, const Budget& budget,
+                      int threads) { return search::mcts(p, {.budget = budget, .threads = threads}).cost; }},
           {"auto", [](const C& p, const Budget& budget, int threads) {
              search::KeepAll guide;
              return search::Portfolio(
-                        p, guide, {.budget = budget, .threads = threads, .first_steps = 1000, .round_steps = 1000},
+                        p, guide,
+                        {.budget = budget, .threads = threads, .first_steps = 1000, .round_steps = 1000},
                         p.initial())
                  .run()
                  .cost;
@@ -163,8 +162,9 @@ TEST(Deadline, ThereIsAPlanWithoutTime) {
             options.budget = no_time();
           const oracle::Solution solution = oracle::solve(fan, options);
           ASSERT_TRUE(solution.found) << oracle::name(engine) << " " << walk::name(rules);
-          EXPECT_FALSE(oracle::simulate(fan.graph, fan.hardware, solution.plan, {.rules = rules, .order = order})
-                           .fault);
+          EXPECT_FALSE(
+              oracle::simulate(fan.graph, fan.hardware, solution.plan, {.rules = rules, .order = order})
+                  .fault);
         }
       }
 }

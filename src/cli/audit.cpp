@@ -12,9 +12,9 @@
 #include "fuselage/core/files.h"
 #include "fuselage/grid/fusionops.h"
 #include "fuselage/oracle/audit_games.h"
+#include "interrupt.h"
 #include "options.h"
 #include "report_cells.h"
-#include "interrupt.h"
 #include "terminal.h"
 
 namespace fuselage::cli {

@@ -43,7 +43,8 @@ struct Row {
 };
 
 // `left`: rows still to be made, this one included.
-Row row_of(const GridTarget& problem, const grid::Rules& rules, const SharedBudget& budget, std::size_t left) {
+Row row_of(const GridTarget& problem, const grid::Rules& rules, const SharedBudget& budget,
+           std::size_t left) {
   Row row{.name = problem.name, .ops = problem.instance.op_count(), .rules = rules};
   try {
     check_grid_shapes(problem, rules);
@@ -82,7 +83,8 @@ std::vector<Row> rows_of(const GridHeadroom& command) {
   for (const GridTarget& problem : command.problems)
     for (const auto& set : sets) {
       progress.show(rows.size(), problem.name);
-      rows.push_back(row_of(problem, grid_rules_of(problem, command.family, set), command.budget, total - rows.size()));
+      rows.push_back(
+          row_of(problem, grid_rules_of(problem, command.family, set), command.budget, total - rows.size()));
     }
   return rows;
 }

@@ -100,7 +100,8 @@ std::vector<HeadroomAnswer> analyse(const std::vector<Workload>& workloads,
       progress.show(done++, fmt::format("{}, {}", workload.name, name(one)));
       if (!answer.error.empty()) continue;
       try {
-        answer.headrooms.push_back(oracle::headroom(workload, {.rules = one, .budget = budget.of((total - done + 1) * searches)}));
+        answer.headrooms.push_back(
+            oracle::headroom(workload, {.rules = one, .budget = budget.of((total - done + 1) * searches)}));
       } catch (const Error& error) {
         answer.error = error.what();
         answer.headrooms.clear();

@@ -128,9 +128,8 @@ int make(const OracleCommand& command) {
   job.options.progress = [&progress](std::size_t done) { progress.show(done - 1, "graphs"); };
   const oracle::DataOutcome outcome = oracle::make_data_set(*job.source, job.options);
   if (!outcome.complete) {
-    print_note(
-        fmt::format("{}: {} is not complete; the same command goes on where it was",
-                    is_time_up() ? "time is up" : "interrupted", command.out));
+    print_note(fmt::format("{}: {} is not complete; the same command goes on where it was",
+                           is_time_up() ? "time is up" : "interrupted", command.out));
     return exit_negative;
   }
   if (outcome.kept > 0)

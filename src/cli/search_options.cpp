@@ -78,7 +78,9 @@ void add_budget_options(CLI::App& app, SearchOptions& options) {
   add_integer(app, {"--steps", "N", "end the search after so many steps"}, {.min = 1}, options.steps);
   add_number(app, {"--time", "SECONDS", "end the search after so many seconds"}, {.min = 1e-6, .max = 1e9},
              options.time);
-  add_integer(app, {"--memory", "MIB", "end the search when the process takes so many MiB; default 2048. With\n"
+  add_integer(app,
+              {"--memory", "MIB",
+               "end the search when the process takes so many MiB; default 2048. With\n"
                "half of it taken by states, which is the same everywhere, it ends, too"},
               {.min = 1, .max = std::numeric_limits<std::int64_t>::max() / bytes_per_mib},
               options.memory_mib);
@@ -128,7 +130,8 @@ void set_engine(SearchOptions& options) {
   if (options.steps) budget.steps = static_cast<std::uint64_t>(*options.steps);
   // States are counted, the rest of what the process holds is not: the count ends most searches first, at the
   // same step everywhere.
-  budget.process_bytes = static_cast<std::uint64_t>(options.memory_mib.value_or(usual_memory_mib) * bytes_per_mib);
+  budget.process_bytes =
+      static_cast<std::uint64_t>(options.memory_mib.value_or(usual_memory_mib) * bytes_per_mib);
   budget.bytes = budget.process_bytes / 2;
   if (options.time) budget.wall_seconds = *options.time;
 }

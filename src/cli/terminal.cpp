@@ -36,8 +36,7 @@ Progress::~Progress() {
 }
 
 void Progress::show(std::size_t index, std::string_view what) const {
-  if (visible_)
-    write_stderr(fmt::format("{}[{}/{}] {}", restart_line(), index + 1, total_, printable(what)));
+  if (visible_) write_stderr(fmt::format("{}[{}/{}] {}", restart_line(), index + 1, total_, printable(what)));
 }
 
 }  // namespace fuselage::cli

@@ -56,11 +56,13 @@ walk::Plan singles(const Graph& graph) {
   return plan;
 }
 
-Baselines baselines_of(const Workload& workload, const walk::RunTable& runs, Rules rules) {
+// `context`: none under `physical`, which has no episodes.
+Baselines baselines_of(const Workload& workload, const walk::RunTable& runs,
+                       const std::optional<walk::EpisodeContext>& context, Rules rules) {
   const Graph& graph = workload.graph;
   const Hardware& hardware = workload.hardware;
   Baselines both;
-  if (rules == Rules::physical) {
+  if (!context) {
     if (auto greedy = walk::greedy_physical(graph, hardware, runs)) {
       both.greedy_latency = greedy->latency;
       both.greedy = std::move(greedy->plan);
@@ -73,9 +75,8 @@ Baselines baselines_of(const Workload& workload, const walk::RunTable& runs, Rul
   }
   both.greedy_latency = walk::greedy(graph, hardware).latency;
   both.naive_latency = walk::naive_latency(graph, hardware);
-  const walk::EpisodeContext context(workload);
-  both.greedy = play(context, rules, walk::actions_of(walk::greedy_groups(graph, hardware)));
-  both.naive = play(context, rules, walk::actions_of(singles(graph)));
+  both.greedy = play(*context, rules, walk::actions_of(walk::greedy_groups(graph, hardware)));
+  both.naive = play(*context, rules, walk::actions_of(singles(graph)));
   return both;
 }
 
@@ -245,8 +246,9 @@ void find(Solution& solution, const Workload& workload, const walk::RunTable& ru
       is_free || options.engine == Engine::automatic || options.engine == Engine::local;
   SolveOptions rest = options;
   Solution fixed;
-  const Incumbent start = is_free ? start_in_fixed_order(problem, workload, runs, baselines, deadline, rest, fixed)
-                                  : start_plan(problem, baselines, workload, runs, options);
+  const Incumbent start =
+      is_free ? start_in_fixed_order(problem, workload, runs, baselines, deadline, rest, fixed)
+              : start_plan(problem, baselines, workload, runs, options);
   const auto tell = [&](const walk::WalkProblem& about) {
     if (!options.monitor) return;
     if (starts_from_plan && start.found()) options.monitor->found("start", start.cost);
@@ -328,9 +330,15 @@ Solution solve(const Workload& workload, const SolveOptions& options) {
   const Deadline deadline(options.budget);
   Solution solution;
   solution.engine = name(options.engine);
-  const walk::RunTable runs(workload.graph, workload.hardware);
+  std::optional<walk::EpisodeContext> context;  // with its table of runs
+  std::optional<walk::RunTable> own_runs;
+  if (options.rules == Rules::physical)
+    own_runs.emplace(workload.graph, workload.hardware);
+  else
+    context.emplace(workload);
+  const walk::RunTable& runs = context ? context->runs() : *own_runs;
   if (options.order == walk::Order::fixed) check_something_fits(workload, runs);
-  Baselines baselines = baselines_of(workload, runs, options.rules);
+  Baselines baselines = baselines_of(workload, runs, context, options.rules);
   solution.greedy_latency = baselines.greedy_latency;
   solution.naive_latency = baselines.naive_latency;
   solution.infeasible = why_no_schedule(workload, runs, options, deadline);

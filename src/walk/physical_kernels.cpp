@@ -26,6 +26,9 @@ constexpr int most_groups = 1024;
 constexpr std::size_t most_kernels = 1 << 15;
 constexpr std::size_t few_choices = 2;
 constexpr std::size_t most_poor_groups = 1 << 9;
+// Free order: what growing the sets of one state may take in all, in tensors and readers looked at; 20 ms or
+// so. Only stars of thousands of nodes take more.
+constexpr std::size_t most_work = 1 << 21;
 
 }  // namespace
 
@@ -46,6 +49,7 @@ class PhysicalKernels {
       declare_runs();
       return complete_;
     }
+    work_ = 0;
     // To be measured are kernels that run the node at `position`: nothing in them is read by it.
     const auto roots = smallest_ ? boost::container::small_vector<int, 32>{s_.position} : ready();
     for (int at : roots) {
@@ -116,7 +120,9 @@ class PhysicalKernels {
     if (s_.ahead.empty()) declare_runs();
     potential_ = poor_groups_ = 0;
     bool any = true;
-    for (size_ = 1; any && size_ <= static_cast<std::size_t>(p_.most_nodes()); ++size_) {
+    work_ = 0;
+    for (size_ = 1; any && work_ <= most_work && size_ <= static_cast<std::size_t>(p_.most_nodes());
+         ++size_) {
       any = false;
       for (int at : roots) {
         groups_ = 0;
@@ -133,10 +139,11 @@ class PhysicalKernels {
     IdList sorted = members;
     std::sort(sorted.begin(), sorted.end());
     if (size_ == 0 || members.size() == size_) {
-      if (++groups_ > most_groups ||
+      if (work_ > most_work || ++groups_ > most_groups ||
           (size_ == 0 ? out_.size() > most_kernels : poor_groups_ > most_poor_groups))
         return false;
       group_ = make_group(p_.graph_, p_.runs_, sorted);
+      work_ += group_.inputs.size() + s_.resident.size() + excluded.size() / 8;
       if (size_ == 0 || !is_run_of_fixed_order(sorted)) declare();
       if (size_ > 0) return true;
     }
@@ -157,15 +164,18 @@ class PhysicalKernels {
   }
 
   // Readers of members whose other inputs are done, or members; both lists are sorted.
-  IdList next_members(const IdList& sorted, const IdList& excluded) const {
+  IdList next_members(const IdList& sorted, const IdList& excluded) {
     IdList next;
-    for (int at : sorted)
-      for (NodeId c : p_.graph_.consumers(p_.node_at(at))) {
+    for (int at : sorted) {
+      const auto readers = p_.graph_.consumers(p_.node_at(at));
+      work_ += readers.size();
+      for (NodeId c : readers) {
         const int position = p_.graph_.position(c);
         if (!holds(sorted, position) && !std::binary_search(excluded.begin(), excluded.end(), position) &&
             fits_after(c, sorted))
           next.push_back(position);
       }
+    }
     std::sort(next.begin(), next.end());
     next.erase(std::unique(next.begin(), next.end()), next.end());
     return next;
@@ -334,6 +344,7 @@ class PhysicalKernels {
   int groups_ = 0;               // of the present root
   std::size_t size_ = 0;         // of the sets listed now, where there are too many; 0: all sizes
   std::size_t potential_ = 0;    // retain sets so far, fitting or not
+  std::size_t work_ = 0;         // of growing sets so far
   std::size_t poor_groups_ = 0;  // sets of nodes so far that got few choices
   Group group_;
   IdList streamed_;

@@ -77,7 +77,8 @@ void WalkProblem::prepare() {
   bound_suffixes();
   if (options_.order == Order::free) {
     frontier_ = std::make_shared<Frontier>(graph_);
-    if (auto towers = std::make_shared<Towers>(graph_, options_.set_up); !towers->empty()) towers_ = std::move(towers);
+    if (auto towers = std::make_shared<Towers>(graph_, options_.set_up); !towers->empty())
+      towers_ = std::move(towers);
   }
   if (options_.rules == Rules::physical) bound_tightly();
 }

@@ -20,7 +20,7 @@
 namespace fuselage::oracle::audit {
 
 struct GameOptions {
-  std::uint64_t solve_steps = 1'000'000;  // kernels priced for each optimum, at most
+  std::uint64_t solve_steps = 1'000'000;      // kernels priced for each optimum, at most
   const std::atomic<bool>* cancel = nullptr;  // set: optima are what has been found by then
 };
 

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <algorithm>
+#include <boost/container/deque.hpp>
 #include <cstdint>
 #include <limits>
 #include <utility>
@@ -84,7 +85,8 @@ class StateGraph {
 
   // What nodes, edges and table take, without what a state holds outside itself.
   std::uint64_t bytes() const {
-    return room_of(nodes_) + room_of(states_) + room_of(edges_) + table_.size() * sizeof(Index);
+    return room_of(nodes_) + states_.size() * sizeof(State) + room_of(edges_) +
+           table_.size() * sizeof(Index);
   }
 
  private:
@@ -117,7 +119,9 @@ class StateGraph {
   }
 
   std::vector<Node> nodes_;
-  std::vector<State> states_;
+  // States stay where they are: copying millions of them takes longer than a search may be late.
+  using InBlocks = boost::container::deque_options_t<boost::container::block_size<1024>>;
+  boost::container::deque<State, void, InBlocks> states_;
   std::vector<Edge> edges_;
   std::vector<Index> table_;  // open addressing, at most half full; a power of two
 };

@@ -132,7 +132,7 @@ class MctsTree {
   static constexpr double infinity = std::numeric_limits<double>::infinity();
   static constexpr Index root = Grown::root;
   static constexpr std::uint32_t no_edge = std::numeric_limits<std::uint32_t>::max();
-  static constexpr int most_overruns = 32;    // dead ends after a spent meter
+  static constexpr int most_overruns = 32;                       // dead ends after a spent meter
   static constexpr std::size_t kernels_between_looks = 1 << 12;  // at the clock, while a plan is read off
 
   struct Step {
