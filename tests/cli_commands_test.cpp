@@ -48,9 +48,11 @@ TEST_F(Commands, BadUsageIsTwoWithAHint) {
           "--rules: \"honest\" is unknown; expected one of seed, seed-honest, physical");
   refused("search all --steps -1", "--steps: -1 is out of range; expected an integer >= 1");
   refused("search all --steps 1.5", "--steps: \"1.5\" is no integer; expected an integer >= 1");
-  refused("search all --time nan", "--time: \"nan\" is no number; expected a number from 1e-06 to 1e+09");
-  refused("search all --time abc", "--time: \"abc\" is no number; expected a number from 1e-06 to 1e+09");
-  refused("search all --time 0", "--time: \"0\" is out of range; expected a number from 1e-06 to 1e+09");
+  refused("search all --time nan",
+          "--time: \"nan\" is no number; expected a number from 1e-06 to 1000000000");
+  refused("search all --time abc",
+          "--time: \"abc\" is no number; expected a number from 1e-06 to 1000000000");
+  refused("search all --time 0", "--time: \"0\" is out of range; expected a number from 1e-06 to 1000000000");
   refused("search all --memory 99999999999999999", "--memory: 99999999999999999 is out of range");
   refused("search all --order free", "--order: free does not exist under the rules seed-honest");
   refused("search all --set slow_mem=1", "--set: \"slow_mem=1\" sets no hardware field");

@@ -63,8 +63,7 @@ TEST_F(CliExtremes, FiguresAreFinite) {
   }
 }
 
-// A machine on which greedy's plan is free, and others are not.
-TEST_F(CliExtremes, WhatIsLostOnAFreePlanIsFinite) {
+TEST_F(CliExtremes, ReturnsOfTranscriptsAreFinite) {
   write("chain.json", chain(0, 0, machine(1, 0)).dump());
   write("actions.txt",
         "{\"action_type\": \"START_NEW_GROUP\"}\n{\"action_type\": \"START_NEW_GROUP\"}\n"

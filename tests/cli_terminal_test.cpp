@@ -18,7 +18,7 @@ class CliTerminal : public CommandTest {
                          const std::string& no_color) const {
     return run_process(
         line, {.directory = path("."),
-               .environment = {{"XDG_DATA_HOME", path("data")}, {"TERM", term}, {"NO_COLOR", no_color}},
+               .environment = {{"XDG_DATA_HOME", path("home")}, {"TERM", term}, {"NO_COLOR", no_color}},
                .at_terminal = true,
                .patience = std::chrono::seconds(30)});
   }

@@ -1,6 +1,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <csignal>
+#include <filesystem>
 #include <new>
 #include <numeric>
 
@@ -104,6 +105,10 @@ int main(int argc, char** argv) {
     return run(argc, argv);
   } catch (const fuselage::Error& error) {
     print_error(error.what());
+    return exit_bad_input;
+  } catch (const std::filesystem::filesystem_error& error) {  // a name that is too long, a closed directory
+    print_error(fmt::format("{}: {}; expected a name that the system takes",
+                            fuselage::quote(error.path1().string()), error.code().message()));
     return exit_bad_input;
   } catch (const std::bad_alloc&) {
     print_error("out of memory");

@@ -27,8 +27,8 @@ struct ProcessRun {
 
   // Not by a crash, and not by a bug that it noticed itself.
   bool ended_well() const {
-    if (exit_code >= 0) return exit_code <= 2;
-    return was_told && signal == SIGTERM;
+    if (was_told && (signal == SIGTERM || exit_code == 128 + SIGTERM)) return true;
+    return exit_code >= 0 && exit_code <= 2;
   }
 };
 
