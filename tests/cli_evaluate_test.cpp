@@ -153,7 +153,8 @@ TEST_F(Evaluate, bad_input_is_two) {
   refused("problem.json short.json", "short.json: granularities[1]: [128, 128] is no granularity");
   problem_["heights"][1] = 32;
   write("odd.json", problem_.dump());
-  refused("odd.json plan.json", "odd.json, plan.json: op 0: tensor 1 is 128 x 32; expected 128 x 64");
+  refused("odd.json plan.json",
+          "odd.json: op 0: MatMul of LHS tensor 0, 64 x 128, and RHS tensor 1, 128 x 32 (width x height)");
 }
 
 TEST_F(Evaluate, explains_itself) {

@@ -218,7 +218,9 @@ TEST_F(GridPlans, bad_input_is_two) {
   }
   problem_["heights"][1] = 32;
   write("odd.json", problem_.dump());
-  expect_refused("explain plan.json --problem odd.json", "odd.json, plan.json: op 0: tensor 1 is 128 x 32");
+  expect_refused(
+      "explain plan.json --problem odd.json",
+      "odd.json: op 0: MatMul of LHS tensor 0, 64 x 128, and RHS tensor 1, 128 x 32 (width x height)");
 }
 
 TEST_F(GridPlans, help_has_examples) {

@@ -140,7 +140,7 @@ TEST_F(GridSearch, the_json_has_every_figure) {
 // ---- budgets
 
 TEST_F(GridSearch, budgets_end_with_a_plan) {
-  for (const char* budget : {"--time 0.05", "--steps 1", "--time 1e-6", "--memory 1 --steps 20000"}) {
+  for (const char* budget : {"--time 0.05", "--steps 1", "--time 1e-6", "--memory 48 --steps 200000"}) {
     const Finished search = run(fmt::format("search large.json --no-store --out plan.json {}", budget));
     EXPECT_EQ(search.exit_code, 0) << budget << search.err;
     EXPECT_THAT(search.out, HasSubstr("large: not proven, ended by --")) << budget;

@@ -278,19 +278,5 @@ TEST_F(CliOptions, GoodTextsEndWell) {
   }
 }
 
-TEST_F(CliOptions, ArgumentsAreUtf8) {
-  const auto refused = [&](const std::vector<std::string>& line, const std::string& message) {
-    const ProcessRun run = run_line(line);
-    EXPECT_EQ(run.exit_code, 2);
-    EXPECT_THAT(run.output, testing::StartsWith("fuselage: error: " + message));
-    EXPECT_TRUE(is_utf8(run.output));
-  };
-  refused({"search", "caf\xE9.json"}, "an argument: \"caf\xEF\xBF\xBD.json\" is not UTF-8");
-  refused({"search", "all", "--out", "caf\xE9"},
-          "--out: \"caf\xEF\xBF\xBD\" is not UTF-8; expected text in UTF-8");
-  refused({"search", "all", "--out=caf\xE9"}, "--out: ");
-  refused({"\xFF"}, "an argument: ");
-}
-
 }  // namespace
 }  // namespace fuselage

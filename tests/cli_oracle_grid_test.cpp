@@ -136,7 +136,7 @@ TEST_F(CliOracleGrid, refuses_what_grid_problems_do_not_have) {
                  "--policy: \"heuristic\" is no policy; expected of grid problems: optimal, epsP");
   expect_refused("--family grid --rules seed", "--rules: seed is of the walk family");
   expect_refused("--rules contest", "--rules: \"contest\" is unknown");
-  expect_refused("--family grid --tasks task9", "--tasks: \"task9\" is no grid problem");
+  expect_refused("--family grid --tasks task9", "--tasks: \"task9\" is unknown");
   expect_refused("--family grid --graphs 0", "--graphs: 0 and no other source");
   expect_refused("--family grid --tasks all --ops 8-9", "--ops: no graphs are drawn");
   expect_refused("--tasks task1_chain --candidates 4", "--candidates: is about grid problems");

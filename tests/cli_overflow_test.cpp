@@ -53,8 +53,6 @@ TEST_F(CliOverflow, SearchCheckExplainExport) {
       expect_marked(command, run(fmt::format("{} {}.json", command, rules)),
                     run(fmt::format("{} physical.json", command)));
   }
-  expect_marked("tune", run("tune cheap.json --model none --no-store --trials 8"),
-                run("tune task1_chain --model none --no-store --trials 8"));
   expect_marked("pareto", run("search cheap.json --no-store --pareto traffic"),
                 run("search cheap.json --no-store --pareto traffic --rules physical"));
   expect_marked("headroom", run("headroom cheap.json --rules seed --steps 1000"),
@@ -76,15 +74,16 @@ TEST_F(CliOverflow, Json) {
   }
   const json headroom = run_json("headroom cheap.json --rules seed --steps 1000");
   EXPECT_THAT(headroom.dump(), HasSubstr("\"overflows\":1"));
+  // tune proposes no plan that overflows on purpose.
   EXPECT_EQ(
-      run_json("tune cheap.json --model none --no-store --trials 8").at("results").at(0).at("overflows"), 1);
+      run_json("tune cheap.json --model none --no-store --trials 8").at("results").at(0).at("overflows"), 0);
   EXPECT_THAT(run_json("search cheap.json --no-store --pareto traffic").dump(), HasSubstr("\"overflows\":1"));
 }
 
 TEST_F(CliOverflow, TheStoreShowsIt) {
   const Finished table = run("best list --store s.sqlite");
   EXPECT_THAT(squeezed(table.out), AllOf(HasSubstr(" optimal, 1 kernel overflows "),
-                                         HasSubstr(" 54,055,000.00 0.0% optimal "), HasSubstr(remedy)));
+                                         HasSubstr(" 54,055,000.00 0% optimal "), HasSubstr(remedy)));
   for (const json& record : run_json("best list --store s.sqlite").at("records")) {
     EXPECT_EQ(record.at("overflows"), record.at("rules") == "physical" ? 0 : 1);
     const std::string key = record.at("key");

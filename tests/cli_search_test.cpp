@@ -251,8 +251,8 @@ TEST_F(SearchEngines, AStoreThatCannotBeUsedCostsANoteUnlessItWasNamed) {
 TEST_F(SearchEngines, BadValuesAreRefused) {
   for (const char* options :
        {"--engine best", "--engine ''", "--width 0", "--width -1", "--width 1.5", "--seed -1", "--seed x",
-        "--threads 0", "--threads 100000", "--steps 0", "--steps 1e3", "--time 0", "--time -1", "--time nan",
-        "--time inf", "--memory 0", "--memory 99999999999999", "--store ''", "--order free"}) {
+        "--threads 0", "--threads 100000", "--steps 0", "--steps 1.5e0", "--time 0", "--time -1",
+        "--time nan", "--time inf", "--memory 0", "--memory 99999999999999", "--store ''", "--order free"}) {
     const Finished search = run(fmt::format("search task1_chain {}", options));
     EXPECT_EQ(search.exit_code, 2) << options;
     EXPECT_EQ(search.out, "") << options;

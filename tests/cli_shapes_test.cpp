@@ -22,7 +22,7 @@ constexpr const char* broadcast =
     R"("op_types":["Pointwise"],"fast_memory_capacity":1000,"slow_memory_bandwidth":10,"native_granularity":[4,4]})";
 constexpr const char* plan =
     R"({"subgraphs":[[0]],"granularities":[[4,4,4]],"tensors_to_retain":[[]],"traversal_orders":[null],)"
-    R"("subgraph_latencies":[]})";
+    R"("subgraph_latencies":[100.0]})";
 
 class CliShapes : public CommandTest {
  protected:

@@ -36,10 +36,11 @@ class CliStore : public CommandTest {
     EXPECT_THAT(search.err, AllOf(HasSubstr("s.sqlite"), HasSubstr("--no-store"), HasSubstr(what)));
     return search;
   }
-  // The damaged file is kept, and the new store has both records.
-  void expect_kept(const std::string& text, const std::string& aside = "s.sqlite.damaged") const {
+  // The damaged file is kept, and the new store has the records since: both where damage shows at once.
+  void expect_kept(const std::string& text, std::size_t least = 2,
+                   const std::string& aside = "s.sqlite.damaged") const {
     EXPECT_EQ(read(aside), text);
-    EXPECT_EQ(run_json("best list --store s.sqlite").at("records").size(), 2U);
+    EXPECT_GE(run_json("best list --store s.sqlite").at("records").size(), least);
   }
   void expect_best_refuses(const std::string& message) const {
     for (const char* command : {"list", "show task1_chain", "export -"}) {
@@ -63,7 +64,7 @@ TEST_F(CliStore, ATruncatedStoreIsKeptAsideAndANewOneBegins) {
   // Again: the first one stays.
   write("s.sqlite", "no store either");
   expect_searched("it is kept as s.sqlite.damaged-2");
-  expect_kept("no store either", "s.sqlite.damaged-2");
+  expect_kept("no store either", 2, "s.sqlite.damaged-2");
   EXPECT_EQ(read("s.sqlite.damaged"), half);
 }
 
@@ -82,7 +83,7 @@ TEST_F(CliStore, DamageThatShowsOnlyLaterIsTheSame) {
     EXPECT_THAT(search.out, HasSubstr("111,806.72"));
     EXPECT_LE(lines(search.err).size(), 1U) << search.err;
     if (search.err.find("--no-store") == std::string::npos) continue;
-    expect_kept(damaged);
+    expect_kept(damaged, 1);
     ++kept;
   }
   EXPECT_GT(kept, 1);

@@ -198,7 +198,7 @@ TEST_F(Search, TimeAndMemoryEndItToo) {
   write("dense.json", dense_graph(300));
   expect_open(run_json("search dense.json --rules seed --out plans --time 0.05").at("results").at(0), "time");
   EXPECT_EQ(run("check plans/dense300.json").exit_code, 0);
-  expect_open(run_json("search dense.json --rules seed --memory 1").at("results").at(0), "memory");
+  expect_open(run_json("search dense.json --rules seed --memory 48").at("results").at(0), "memory");
 }
 
 TEST_F(Search, AnInterruptGivesTheBestPlanSoFar) {

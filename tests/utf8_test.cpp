@@ -44,8 +44,6 @@ TEST(Utf8, RefusalNamesLineAndColumn) {
   EXPECT_EQ(error_of([] { check_utf8("\xff", "t.txt", 7); }),
             "t.txt: line 7, column 1: the byte 0xFF is not UTF-8; expected text in UTF-8");
   EXPECT_EQ(error_of([] { check_utf8("", "t.txt"); }), "no error");
-  EXPECT_EQ(error_of([] { read_action_line("FUSE caf\xe9", "a.txt", 2); }),
-            "a.txt: line 2, column 9: the byte 0xE9 is not UTF-8; expected text in UTF-8");
 }
 
 }  // namespace

@@ -1,12 +1,8 @@
 #include "commands.h"
 
 #include <CLI/CLI.hpp>
-#include <string_view>
 
 #include "cli.h"
-#include "fuselage/core/error.h"
-#include "fuselage/core/json.h"
-#include "fuselage/core/utf8.h"
 
 namespace fuselage::cli {
 namespace {
@@ -54,19 +50,6 @@ void add_commands(CLI::App& app, int& exit_code) {
   add_export(app, exit_code);
   add_plot(app, exit_code);
   for (CLI::App* command : app.get_subcommands(nullptr)) command->group("Commands");
-}
-
-void check_arguments(std::span<char*> arguments) {
-  std::string_view before;
-  for (const std::string_view argument : arguments.subspan(arguments.empty() ? 0 : 1)) {
-    const std::string_view option = argument.starts_with("--") ? argument.substr(0, argument.find('='))
-                                    : before.starts_with("--") ? before
-                                                               : "an argument";
-    if (!is_utf8(argument))
-      fail("{}: {} is not UTF-8; expected text in UTF-8", is_utf8(option) ? option : "an argument",
-           quote(argument));
-    before = argument;
-  }
 }
 
 }  // namespace fuselage::cli

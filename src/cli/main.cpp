@@ -76,7 +76,6 @@ int run(int argc, char** argv) {
       "Finds and proves good schedules for tensor graphs: which ops to fuse into a kernel, how to\n"
       "tile it, which tensors to keep in fast memory.");
   int exit_code = exit_ok;
-  check_arguments({argv, static_cast<std::size_t>(argc)});
   add_commands(app, exit_code);
   try {
     app.parse(argc, argv);

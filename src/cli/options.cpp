@@ -96,7 +96,9 @@ CLI::Option* add_argument(CLI::App& app, const std::string& name, const std::str
 CLI::Option* add_arguments(CLI::App& app, const std::string& name, const std::string& description,
                            std::vector<std::string>& values) {
   const OptionText text{.flag = name, .value = "a name", .description = description};
-  return declared(add_all(app, text, text_onto(text, values)), Takes::text, "...");
+  CLI::Option* added = add_all(app, text, text_onto(text, values));
+  added->allow_extra_args(true);  // else there is one
+  return declared(added, Takes::text, "...");
 }
 
 CLI::Option* add_form_argument(CLI::App& app, const std::string& name, const std::string& description,

@@ -6,6 +6,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "fuselage/oracle/solve.h"
 #include "fuselage/oracle/store.h"
@@ -32,7 +33,8 @@ class SearchStore {
   bool named_;
   std::string path_;
   std::optional<oracle::Store> store_;
-  bool improvable_ = true;  // a store that can be read only still says what is known
+  std::vector<oracle::Record> offered_;  // to this store; a new one in its place gets them, too
+  bool improvable_ = true;               // a store that can be read only still says what is known
   // At the first damage the file is opened again, since another search may have renewed it in the meantime;
   // at the second it is moved away.
   int damages_ = 0;

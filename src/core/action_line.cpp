@@ -2,7 +2,6 @@
 
 #include "fuselage/core/error.h"
 #include "fuselage/core/json.h"
-#include "fuselage/core/utf8.h"
 
 namespace fuselage {
 namespace {
@@ -26,7 +25,6 @@ std::optional<std::string> read_action_line(std::string_view line, const std::st
                                             std::size_t number) {
   const std::size_t begin = line.find_first_not_of(white_space);
   if (begin == std::string_view::npos) return std::nullopt;
-  check_utf8(line, source, number);
   const bool is_object = line[begin] == '{' && names_field(line);
   if (!is_object && line[begin] != '"') return std::string(line);
   const Json json = parse_json(line, source, {.first_line = number});

@@ -1,4 +1,5 @@
 #include <array>
+#include <cmath>
 
 #include "fuselage/core/error.h"
 #include "fuselage/core/number_text.h"
@@ -58,7 +59,9 @@ void set_hardware_field(Hardware& hardware, std::string_view assignment) {
   } else if (name == "max_fusion_depth") {
     hardware.max_fusion_depth = static_cast<int>(read_integer(named_source, text, depths));
   } else {
-    const Json value = read_number(named_source, text, {});
+    const double number = read_number(named_source, text, {});
+    const bool is_whole = std::abs(number) < 1e15 && number == std::floor(number);  // -1 is told as -1
+    const Json value = is_whole ? Json(static_cast<std::int64_t>(number)) : Json(number);
     read_field(hardware, name, JsonField(value, named_source));
   }
 }

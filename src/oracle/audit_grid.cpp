@@ -7,6 +7,7 @@
 #include "fuselage/core/error.h"
 #include "fuselage/grid/episode.h"
 #include "fuselage/grid/evaluate.h"
+#include "fuselage/grid/shapes.h"
 #include "fuselage/oracle/audit_games.h"
 #include "fuselage/oracle/grid_solve.h"
 
@@ -163,7 +164,9 @@ class GridGame : public Game {
     make_form();
     openings_.push_back(one_by_one());
     own_judge(options);
-    if (rules == RuleSet::fusionops) honest_judge(options);
+    // It refuses tensors that don't fit their op, which these rules take as they are.
+    const bool is_sound = grid::shape_faults(source.instance).empty();
+    if (rules == RuleSet::fusionops && is_sound) honest_judge(options);
     judges_.push_back({.name = "native tiles", .verdict = [this](std::span<const Move> moves) {
                          return native_verdict(source_.instance, plan_of(moves));
                        }});

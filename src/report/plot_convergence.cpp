@@ -16,9 +16,9 @@
 namespace fuselage::report {
 namespace {
 
-constexpr double least_gap = 0.01;         // percent; less is drawn at the bottom
-constexpr double least_share = same_cost;  // a gap of less is proven: none
-constexpr std::size_t most_points = 600;   // of a curve; of more events, the last of every so many
+constexpr double least_gap = 0.01;        // percent; less is drawn at the bottom
+constexpr double least_share = 1e-12;     // a gap of less is one of rounding: none
+constexpr std::size_t most_points = 600;  // of a curve; of more events, the last of every so many
 constexpr double none = std::numeric_limits<double>::infinity();
 
 struct Event {
