@@ -112,7 +112,7 @@ TEST(Deadline, EnginesStopWithinAState) {
 }
 
 TEST(Deadline, EnginesStopWithinAStateOfAWideGraph) {
-  const Workload fan = fan_in(24, 0.7);
+  const Workload fan = fan_in(24, 1.2);
   const walk::RunTable runs(fan.graph, fan.hardware);
   const walk::WalkProblem problem(
       fan.graph, fan.hardware, runs,

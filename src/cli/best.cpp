@@ -41,7 +41,8 @@ Examples:
 constexpr const char* list_footer =
     R"(best and bound are in cycles, of grid problems in their time units; no plan is below the bound, and gap
 is how far the best may be from the optimum: none (optimal) if they agree within 1e-9. A price, where
-there is one, is what the cost counts beside the latency. The key's first digits are enough for 'fuselage best show'.
+there is one, is what the cost counts beside the latency. The key's first digits are enough for
+'fuselage best show'.
 
 Examples:
   fuselage best list
