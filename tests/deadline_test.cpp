@@ -104,11 +104,11 @@ void check_all(const P& problem, std::uint64_t steps, std::uint64_t most) {
     }
 }
 
-// One state has 20,000 kernels: a search that looks at the budget between two states would go on for long.
+// One state has 8,000 kernels: a search that looks at the budget between two states would go on for long.
 TEST(Deadline, EnginesStopWithinAState) {
-  constexpr int rows = 10'000;
+  constexpr int rows = 4'000;
   const search::ToyProblem problem(12, rows, 3);
-  check_all(problem, 2'000'000, 4 * 2 * rows + 4 * 4096);
+  check_all(problem, 400'000, 4 * 2 * rows + 4 * 4096);
 }
 
 TEST(Deadline, EnginesStopWithinAStateOfAWideGraph) {
@@ -117,7 +117,7 @@ TEST(Deadline, EnginesStopWithinAStateOfAWideGraph) {
   const walk::WalkProblem problem(
       fan.graph, fan.hardware, runs,
       {.rules = walk::Rules::physical, .order = walk::Order::free, .tight_bounds = false});
-  check_all(problem, 200'000, 4 * (1 << 15));
+  check_all(problem, 60'000, 6 * (1 << 15));
 }
 
 Budget no_time() {
