@@ -117,7 +117,7 @@ TEST(Deadline, EnginesStopWithinAStateOfAWideGraph) {
   const walk::WalkProblem problem(
       fan.graph, fan.hardware, runs,
       {.rules = walk::Rules::physical, .order = walk::Order::free, .tight_bounds = false});
-  check_all(problem, 60'000, 6 * (1 << 15));
+  check_all(problem, 20'000, 6 * (1 << 15));
 }
 
 Budget no_time() {
